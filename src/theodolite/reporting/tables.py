@@ -127,7 +127,7 @@ class RateCell:
         interval: The interval or bound as text.
         undefined: Why there is no rate; empty if there is one.
         unmeasured: Missing labels by reason; empty for none.
-        n_unmeasured: Units without the label that they should have; count.
+        n_unmeasured: Units without a required label; count.
         bar: The interval bar; None for too few units.
         span: Rows that the cell covers; count.
     """

@@ -81,7 +81,7 @@ def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
         place: Its origin, for messages.
 
     Raises:
-        InputError: If it is no results document, or of a form without pairs.
+        InputError: If it is not a results document, or has a form without pairs.
     """
     try:
         return _sides(upgraded(results))

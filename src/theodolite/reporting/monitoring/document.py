@@ -67,7 +67,7 @@ def alert_entry(alert: Alert) -> dict[str, Json]:
 
 
 def thinned(row: Sequence[T], points: int = POINTS) -> list[T]:
-    """Return every k-th entry of a row, the last one among them, so that few enough are left."""
+    """Return every k-th entry of a row, including the last one, so that few enough remain."""
     step = max(1, -(-len(row) // points))
     return list(row[::-1][::step][::-1])
 

@@ -262,7 +262,7 @@ class Panel:
         high: Upper end of its axis.
         row_of: Row of each segment; as long as the segment's windows, or empty.
         cuts: Lower ends of medium and high; None for a metric without bands.
-        reference_of: From a segment to its reference value; None for none.
+        reference_of: Returns the reference value of a segment; None for none.
     """
 
     key: str

@@ -33,7 +33,7 @@ def watch_text(
         watch: The result of monitoring.
         words: The reading aids.
         width: Columns of the terminal; count.
-        unicode: Whether the terminal shows more than plain letters.
+        unicode: Whether the terminal shows non-ASCII characters.
         chart: Path of the chart.
         data: Path of the document.
     """
@@ -55,7 +55,7 @@ def watch_text(
 
 
 def _room(name: str) -> int:
-    """Return the columns of a label that may be long: two are left between it and the text."""
+    """Return the width of a possibly long label, with two columns between it and the text."""
     return max(MARGIN, len(name) + 2)
 
 
@@ -75,7 +75,7 @@ def head_text(watch: Watch) -> str:
 
 
 def without_value(history: History) -> list[tuple[str, int]]:
-    """Return the outcomes of the scores without a value, and how many have each."""
+    """Return the outcomes of the scores without a value, and the count of each."""
     result = [(outcome.value, history.columns.n_of(outcome)) for outcome in Outcome if outcome is not Outcome.ANSWERED]
     return [(name, n) for name, n in result if n]
 

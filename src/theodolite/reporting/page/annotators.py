@@ -259,7 +259,7 @@ def _agreement_cell(agreement: Agreement) -> TableCell:
 
 
 def matrix_groups(subject: Subject) -> tuple[tuple[str, tuple[Table, ...]], ...]:
-    """Return the confusion matrices of each two annotators with a title; each count opens its dialogues."""
+    """Return the confusion matrix of each two annotators with a title; each count opens its dialogues."""
     grouped: dict[tuple[str, str, str], list[tuple[int, Confusion]]] = defaultdict(list)
     for number, confusion in enumerate(subject.findings.confusions):
         grouped[_topic(subject, confusion), confusion.first, confusion.second].append((number, confusion))

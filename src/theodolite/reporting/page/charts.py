@@ -26,7 +26,7 @@ _LETTER = 6.4
 """Approximate width of a character; units of the drawing."""
 
 _LONGEST = 30
-"""Letters of a name that the column of names has room for; count."""
+"""Maximum length of a name in the column of names; characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +159,7 @@ def count_ticks(most: int) -> tuple[int, ...]:
 
 
 def histograms(panels: Sequence[CountRow], *, label: str, unit: str) -> str:
-    """Return one histogram a panel, all on one scale of counts, as SVG.
+    """Return one histogram per panel, all on one scale of counts, as SVG.
 
     Args:
         panels: The histograms; all have the same labels.
@@ -200,7 +200,7 @@ def _histogram(
 
 
 def stacked(panels: Sequence[CountRow], *, label: str) -> str:
-    """Return one bar a panel, split by its parts, on a scale from 0 to 100%, as SVG; a darker part is further right."""
+    """Return one bar per panel, split by its parts, on a scale from 0 to 100%, as SVG; darker to the right."""
     labels = tuple(part.label for part in panels[0].parts)
     start, end = NAME + 10, WIDTH - 70
     shapes, y = [], 8.0
@@ -255,7 +255,7 @@ def _key_width(label: str) -> float:
 
 
 def _step(place: int, n: int) -> str:
-    """Return the class of a part: equal distances on the sequence, the lightest ones left out."""
+    """Return the class of a part: equal distances on the sequence, without its lightest steps."""
     return f"s{round(2 + (STEPS - 2) * place / max(1, n - 1))}"
 
 
@@ -287,7 +287,7 @@ def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: s
 
 
 def bars(rows: Sequence[BarRow], *, label: str, is_cost: bool = False) -> str:
-    """Return one bar a row, all on one axis from 0, as SVG.
+    """Return one bar per row, all on one axis from 0, as SVG.
 
     Args:
         rows: The amounts.
@@ -317,7 +317,7 @@ def _tint(number: int) -> str:
 
 
 def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") -> str:
-    """Return one share with its interval a row, all on one axis from 0 to `axis` (a fraction), as SVG.
+    """Return one share with its interval per row, all on one axis from 0 to `axis` (a fraction), as SVG.
 
     Args:
         rows: The shares; a heading is above the first of neighbours that have it.
@@ -331,7 +331,7 @@ def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") 
 
 
 def differences(rows: Sequence[DifferenceRow], *, label: str) -> str:
-    """Return one difference with its interval a row, all on one axis around 0 in points, as SVG."""
+    """Return one difference with its interval per row, all on one axis around 0 in points, as SVG."""
     most = max(abs(end) for row in rows for end in (row.low, row.high))
     end, step = next((end, step) for end, step in _ENDS if end >= most or end == 1.0)
     n = round(end / step)
@@ -352,7 +352,7 @@ def _rows(
     name: int,
     words: int,
 ) -> str:
-    """Return rows on one axis; `name` is the width of the names in units, `words` that of the texts in letters."""
+    """Return rows on one axis; `name` is the width of the names in units, `words` that of the texts in characters."""
     start, end, (least, most) = name + 20, round(WIDTH - 6.25 * words), axis
 
     def at(value: float) -> float:

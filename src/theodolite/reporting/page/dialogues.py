@@ -26,7 +26,7 @@ from theodolite.reporting.words.descriptions import call_texts, notes_of, spent_
 
 _AT_ONCE = 1_000
 
-"""Entries of a list that are written together; count."""
+"""Number of entries of a list that are written together; count."""
 
 
 def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _scale(subject: Subject, annotator: Annotator) -> dict[str, Json]:
 
 
 def _list_pieces(name: str, entries: Iterable[Json]) -> Iterator[str]:
-    """Yield a list of an object some entries at a time, since the lines of all prompts are millions of letters."""
+    """Yield a list of an object some entries at a time, because all lines have millions of characters."""
     rest = iter(entries)
     yield f',"{name}":['
     comma = ""
@@ -323,7 +323,7 @@ def estimate_text(result: Estimate | Undefined) -> str:
 
 LETTERS = 10_000_000
 
-"""Size of dialogues in a report, about: browsers open it without a noticeable delay; letters."""
+"""Approximate size of the dialogues in a report that browsers open without a noticeable delay; characters."""
 
 
 _AROUND = 400
@@ -353,10 +353,10 @@ class Embedded:
     Attributes:
         places: Their positions in the plan, in order.
         n_planned: Planned dialogues; count.
-        n_telling: Telling dialogues among them; count.
+        n_telling: Informative dialogues among them; count.
         n_all_telling: Informative dialogues of the whole run; count.
         show_command: Command that shows a dialogue, before the label of any other dialogue.
-        room: Letters that are left for the prompts and raw replies of judges; count.
+        room: Remaining size for the prompts and raw replies of judges; characters.
     """
 
     places: Sequence[int]
@@ -400,7 +400,7 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
     Args:
         subject: The run; its chips are made.
         first: Positions of dialogues that must be included.
-        letters: Letters that they may have, about; count.
+        letters: Approximate maximum size of the dialogues; characters.
     """
     sizes, planned = subject.evidence.answers.characters, len(subject.cases)
     room = letters - sum(sizes) - _AROUND * planned
@@ -462,7 +462,7 @@ class CallTexts:
     several readings in an order.
 
     Attributes:
-        room: Letters that further texts may take; count.
+        room: Maximum size of further texts; characters.
         lines: All lines so far, each with its number.
     """
 

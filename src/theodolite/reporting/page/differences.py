@@ -27,7 +27,7 @@ from theodolite.reporting.words.descriptions import heading_of
 from theodolite.reporting.words.estimates import difference_text, rate_text
 
 MOST_TOLD = 2
-"""Differences that a sentence names; count."""
+"""Maximum number of differences that a sentence names; count."""
 
 _WORDS = "{}. The table below holds the same values."
 
@@ -200,7 +200,7 @@ def _gap_row(subject: Subject, gap: GroupGap) -> Iterator[ShareRow]:
 
 
 def _by_title(subject: Subject, gap: GroupGap) -> str:
-    """Return the rate of a gap, with the annotator where several lead."""
+    """Return the rate of a gap, with the annotator if several lead."""
     of = gap.subject
     same = {
         one.subject.annotator

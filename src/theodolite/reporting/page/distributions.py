@@ -84,7 +84,7 @@ def _severity(subject: Subject, guideline: Guideline, annotator: str, name: str)
 
 
 def _panel_table(title: str, first: str, panels: Sequence[CountRow]) -> Table:
-    """Return the counts of some panels: a row a panel, a column a part."""
+    """Return the counts of some panels: one row per panel, one column per part."""
     return Table(
         title=f"{title}: values",
         columns=(*columns(first), *(Column(part.label, ColumnKind.COUNT) for part in panels[0].parts), *columns("n")),
@@ -177,7 +177,7 @@ def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
 
 
 _MOST_VOTES = 12
-"""Votes up to which each number has its own column; count."""
+"""Maximum number of votes with a column for each number; count."""
 
 
 @dataclass(slots=True)
@@ -367,7 +367,7 @@ def _funnel_table(title: str, stages: Sequence[Part], losses: Sequence[Sequence[
 
 
 def answer_charts(finding: ResponseFinding) -> tuple[Chart, ...]:
-    """Return one stacked bar an application for each question of a questionnaire with ordered labels."""
+    """Return one stacked bar per application for each question of a questionnaire with ordered labels."""
     return tuple(
         _answer_chart(question, spreads, f"{finding.title}, {finding.level.value}")
         for question in finding.questions
@@ -382,7 +382,7 @@ def _graded_spreads(finding: ResponseFinding, question: Question) -> list[Answer
 
 
 def spread_chart(question: Question, spreads: Sequence[AnswerSpread], about: str) -> Chart | None:
-    """Return one stacked bar an application; None if the labels have no order, or without answers."""
+    """Return one stacked bar per application; None if the labels have no order, or without answers."""
     answered = [one for one in spreads if one.n]
     return _answer_chart(question, answered, about) if is_graded(question.scale) and answered else None
 

@@ -433,7 +433,7 @@ def _label_box(label: NameLabel) -> Box:
 
 
 def _covered(outline: Box, taken: Sequence[Box], box: Box) -> int:
-    """Return how much a label covers; positions outside the axes weigh most."""
+    """Return the area that a label covers; positions outside the axes weigh most."""
     is_outside = outline[0] < box[0] or outline[1] < box[1] - 20 or outline[2] > box[2] + 12 or outline[3] > box[3]
     return 100 * is_outside + sum(_overlap(outline, other) for other in taken)
 

@@ -26,7 +26,7 @@ CHARTS: Final = 24
 """Maximum number of drawn sequences; count."""
 
 LONGEST_REASON: Final = 400
-"""Characters of a reason that the page shows; count."""
+"""Maximum length of a reason on the page; characters."""
 
 PEOPLE: Final = "people"
 

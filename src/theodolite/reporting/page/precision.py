@@ -18,13 +18,13 @@ from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of
 
 GROWTHS = (2, 4)
-"""Times the present number of independent dialogues."""
+"""Multiples of the present number of independent dialogues."""
 
 DIFFERENCE = 0.05
 """Difference that should be detected; fraction."""
 
 POWER = 0.8
-"""Chance to detect it; fraction."""
+"""Probability of detecting it; fraction."""
 
 COST_UNKNOWN = "cost unknown"
 

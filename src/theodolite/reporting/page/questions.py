@@ -19,7 +19,7 @@ from theodolite.reporting.words.comparisons import SURE
 from theodolite.reporting.words.descriptions import heading_of
 
 MOST = 3
-"""Judges that the first screen names; count."""
+"""Maximum number of judges that the first screen names; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

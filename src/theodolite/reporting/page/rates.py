@@ -33,10 +33,10 @@ from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of, phrase_of, short_phrase
 
 _FEWEST_LEVELS = 3
-"""Labels from which an ordered scale is drawn as a histogram; a shorter one is a stacked bar. Count."""
+"""Number of labels from which an ordered scale is drawn as a histogram instead of a stacked bar; count."""
 
 _MOST_LEVELS = 12
-"""Labels up to which each has its own column; count."""
+"""Maximum number of labels with a column each; count."""
 
 
 def is_graded(scale: Scale) -> bool:

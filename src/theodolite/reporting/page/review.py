@@ -63,7 +63,7 @@ def _defects(subject: Subject) -> list[int]:
 
 
 def _disagreements(subject: Subject) -> list[int]:
-    """Return the dialogues with different labels by two annotators; unreadable answers are no labels."""
+    """Return the dialogues with different labels by two annotators; unreadable answers are not labels."""
     found: set[int] = set()
     for columns in _labels_by_question(subject):
         readable = zip(*(column.values for column in columns), strict=True)
@@ -108,7 +108,7 @@ def _flipped(subject: Subject) -> list[int]:
     for guideline, rule in rules_of(subject.study):
         defects = {case.index for case in subject.defects(guideline, rule)}
         asked = list(_labelled(subject, guideline, rule))
-        # Defects are few, and a pair key is long: of the others, only those that match one are stored.
+        # Defects are few and pair keys are long, so of the other keys only those that match a defect are stored.
         bad = {case.index: case.pair_key for case in asked if case.index in defects}
         keys = set(bad.values())
         good = {case.index: key for case in asked if case.index not in defects and (key := case.pair_key) in keys}
@@ -202,7 +202,7 @@ def _best_defects(subject: Subject) -> list[Case]:
 
 
 def _evidence_for(case: Case) -> int:
-    """Return how well labels are supported: by verified quotes first, then by reasons."""
+    """Return how well labels are supported: verified quotes first, then reasons."""
     support = case.table.support
     return support[case.index] if support else 0
 
@@ -317,7 +317,7 @@ def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
     """Yield the title of each annotator and its answers to the questions of its guideline's defect rules.
 
     An answer is alone where the rules rest on one question, and under the question's name where they rest on
-    several: else a dialogue that one of them calls a defect would be shown with the harmless answer to another.
+    several. Otherwise a dialogue that one of them calls a defect would appear with the harmless answer to another.
     """
     for guideline in subject.study.guidelines:
         own = [a for a in subject.study.annotators if a.guideline == guideline.name and case.is_assigned(a.name)]

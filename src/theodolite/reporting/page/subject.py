@@ -72,7 +72,7 @@ class Subject:
         return names.index(application) % 8 if application in names else 7
 
     def defects(self, guideline: Guideline, rule: DefectRule) -> list[Case]:
-        """Return the cases that are a defect by the labels that the report leads with."""
+        """Return the cases that are defects according to the leading labels of the report."""
         leading = lead_rates(self.rates, guideline.name, rule.name)
         return self.labelled({label for rate in leading for label in rate.measurement.dialogues})
 

@@ -43,7 +43,7 @@ from theodolite.reporting.words.descriptions import unread_text
 from theodolite.reporting.words.estimates import rate_text
 
 LONGEST = 160
-"""Characters of an example that are shown."""
+"""Maximum length of an example; characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,7 @@ class ThemeBlock:
         title: The question.
         about: Number of answers, their states, and the agreement of the coders.
         table: Themes with the answers that mention them.
-        groups: The same by group of testers; None without groups.
+        groups: Themes by group of testers; None without groups.
         codes: Agreement by code.
         pairs: Agreement of each two coders; None for two coders.
         quotes: Released words and their context.

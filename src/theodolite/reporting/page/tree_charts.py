@@ -177,7 +177,7 @@ class Icicle:
         ends: Ends of the scale as text; empty if the roots have none.
         cells: Nodes with a position.
         height: Height of the drawing.
-        data: The same with details as JSON, for the zoomable charts.
+        data: The nodes with details as JSON, for the zoomable charts.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""The partial order of applications on a tree, drawn: who is nowhere higher, and their profiles."""
+"""Drawings of the partial order of applications on a tree and of their profiles."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class OrderPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderPicture:
-    """The partial order: a line leads from who is nowhere higher to who is.
+    """The partial order: a line leads from an application that is nowhere higher to one that is.
 
     Attributes:
-        places: The applications; one further right is nowhere higher, and no line means no order.
+        places: The applications; those further right are nowhere higher, and no line means no order.
         lines: Ends of the lines, as x, y, x, y; implied lines are omitted.
         width: Of the drawing.
         height: Of the drawing.
@@ -86,7 +86,7 @@ class ProfileLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """All applications across all dimensions, an axis each; its foot is the good end."""
+    """All applications across all dimensions, one axis each; the lower end of an axis is the good end."""
 
     axes: tuple[tuple[str, float], ...]
     lines: tuple[ProfileLine, ...]
@@ -141,7 +141,7 @@ def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
 
 
 def _below(standing: TreeStanding) -> Mapping[str, frozenset[str]]:
-    """Return for each application those that are nowhere higher, and somewhere lower."""
+    """Return, for each application, those that are nowhere higher and somewhere lower."""
     found: dict[str, set[str]] = {}
     for pair in standing.comparisons:
         found.setdefault(pair.first, set())

@@ -37,7 +37,7 @@ from theodolite.reporting.words.trees import (
 )
 
 _OPEN_STOREYS = 1
-"""Rows of nodes that are unfolded at first, below the charts; count."""
+"""Number of rows of nodes that are initially unfolded below the charts; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class NodeLine:
         opens: Name of the set of its dialogues; empty for none.
         raised: Number of them that raise it, as text; empty for none.
         opens_raised: Name of the set of those; empty for none.
-        notes: Further notes: empty children, the odds of being the highest.
+        notes: Further notes: empty children, the probability of being the highest.
         bar: The interval bar; None without an interval on a scale.
         answers: The single answers of a leaf; None for other nodes, and without any.
     """
@@ -77,9 +77,9 @@ class NodeView:
         title: Displayed title.
         kind: Its operation, and its weight unless that is 1.
         about: Its meaning.
-        lines: One an application.
+        lines: One per application.
         children: The nodes below.
-        is_open: Whether it is unfolded at first.
+        is_open: Whether it is initially unfolded.
         is_empty: Whether no application has data here.
     """
 

@@ -83,13 +83,13 @@ def among_people(
 
 
 def plain_agreement(study: Study, agreements: Sequence[Agreement], guideline: Guideline) -> tuple[Agreement, ...]:
-    """Return the number of dialogues on which people give the same label: pair by pair, or all together in a pool."""
+    """Return the number of dialogues on which people give the same label: pair by pair, or as a whole in a pool."""
     measure = Measure.UNANIMITY if guideline.name in pools_of(study) else Measure.EXACT_AGREEMENT
     return among_people(study, agreements, guideline, measure)
 
 
 def subject_text(study: Study, guideline: Guideline) -> str:
-    """Return the guideline of several, and its question of several, in front of a sentence: `useful, score: `."""
+    """Return guideline and question before a sentence if there are several of them: `useful, score: `."""
     parts = [guideline.name] if len(study.guidelines) > 1 else []
     parts += [guideline.question.name] if len(guideline.instrument.questions) > 1 else []
     return f"{', '.join(parts)}: " if parts else ""
@@ -207,7 +207,7 @@ def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fals
     """Return the number of units with agreement, over all applications: `333 to 421 of 450`.
 
     Args:
-        agreements: One an application.
+        agreements: One per application.
         with_unreadable: Whether units with an unreadable label count as disagreements.
     """
     whole = [
@@ -219,7 +219,7 @@ def counts_text(agreements: Sequence[Agreement], *, with_unreadable: bool = Fals
 
 
 def percents_text(agreements: Sequence[Agreement], *, with_unreadable: bool = False) -> str:
-    """Return the same in percent, `74.0 to 93.6%`; empty if the units are too few."""
+    """Return the agreement in percent, `74.0 to 93.6%`; empty for too few units."""
     measured = [(agreement, agreement.estimate) for agreement in agreements if agreement.estimate is not None]
     if not measured or min(estimate.n for _, estimate in measured) < figures.FEW:
         return ""
@@ -266,7 +266,7 @@ def unreadable_cases(
 
 CORRECTED = (Measure.CORRECTED_RATE, Measure.ROGAN_GLADEN_RATE, Measure.CORRECTED_MEAN)
 
-"""Measures that are a judge's number, corrected."""
+"""Measures that correct a judge's number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +321,7 @@ class Correction:
 
     @property
     def is_mean(self) -> bool:
-        """Whether it is a mean of scores and no rate."""
+        """Whether it is a mean of scores rather than a rate."""
         return self.measurement.measure is Measure.CORRECTED_MEAN
 
 

@@ -27,7 +27,7 @@ from theodolite.domain.study import Study
 
 _AT_ONCE = 200
 
-"""Sessions with records that are read together; count."""
+"""Number of sessions whose records are read together; count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Case:
 
     @property
     def failures(self) -> tuple[UnitFailure, ...]:
-        """The failures that no later attempt has made good."""
+        """The failures without a successful later attempt."""
         return standing_failures(self.table, self.index)
 
     def is_assigned(self, annotator: str) -> bool:
@@ -225,7 +225,7 @@ def scripted_names(evidence: Evidence) -> tuple[str, ...]:
     """Return the scripted endpoints of a run, in order of first appearance.
 
     Attributes of the study and of dialogues and annotations both count,
-    so that nothing scripted passes as measured.
+    so nothing scripted counts as measured.
     """
     names = list(_declared(evidence.study))
     endpoints, annotators = evidence.answers.stubbed_endpoints, evidence.answers.stubbed_annotators

@@ -21,7 +21,7 @@ from theodolite.reporting.words import figures
 _LABELLED: tuple[Outcome, FailureSource | None, str] = (Outcome.ANSWERED, None, "labelled")
 
 _BY_SOME: tuple[Outcome, FailureSource | None, str] = (Outcome.MISSING, None, "labelled by some of them only")
-"""A dialogue that annotators share out: it has labels, though not of all."""
+"""A dialogue that annotators divide among themselves: it has labels of some annotators but not of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class AccountPart:
 
     @property
     def is_by_some(self) -> bool:
-        """Whether some of several annotators labelled these dialogues, and not all."""
+        """Whether some but not all of several annotators labelled these dialogues."""
         return (self.outcome, self.party, self.words) == _BY_SOME
 
 
@@ -77,7 +77,7 @@ class Account:
 
     @property
     def n_by_some(self) -> int:
-        """Dialogues that some of several annotators labelled, and not all; count, among the missing ones."""
+        """Dialogues that some but not all of several annotators labelled; count, among the missing ones."""
         return sum(part.n for part in self.unmeasured if part.is_by_some)
 
 
@@ -85,8 +85,8 @@ def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Ca
     """Return the accounts of one guideline over all planned dialogues that are labelled by it.
 
     If people label, a dialogue counts as labelled after all of them have; judges
-    have accounts of their own in the estimates. Where only judges or rules label,
-    they take the people's place. A pool of people has its own account.
+    have their own accounts in the estimates. If only judges or rules label,
+    they replace the people. A pool of people has its own account.
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     pooled = {name: (PEOPLE,) for name, names in by_application.items() if PEOPLE in names}

@@ -31,7 +31,7 @@ def gate_results(study: Study, findings: Findings, facts: GateFacts | None = Non
     no baseline was read.
 
     Args:
-        study: The study with its gates as they are now.
+        study: The study with its current gates.
         findings: The measurements of a run.
         facts: Values that gates compare with in addition to the rates.
     """
@@ -122,7 +122,7 @@ def reason_text(result: GateResult) -> str:
 
 
 def _rounded(number: int) -> int:
-    """Return a count with two digits that matter, rounded up."""
+    """Return a count rounded up to two significant digits."""
     step: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // step) * step
 

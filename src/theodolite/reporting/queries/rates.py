@@ -219,7 +219,7 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
 
     An area is a defect rule or, where the study splits by scenario, a rule in one
     scenario. Each annotator whose labels lead has rows of its own. Areas of one name
-    have the rule behind it: no two are called alike.
+    are followed by the rule, so that names are unique.
     """
     applications = [application.name for application in study.applications]
     by_rule = [
@@ -233,7 +233,7 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
 
 
 def _named_apart(by_rule: Sequence[tuple[Guideline, DefectRule, Sequence[MatrixRow]]]) -> Iterator[MatrixRow]:
-    """Yield the rows of all rules; where two rules have areas of one name, guideline and rule are behind it."""
+    """Yield the rows of all rules; if two rules have areas of one name, guideline and rule follow it."""
     called = Counter(area for _, _, rows in by_rule for area in {row.area for row in rows})
     for guideline, rule, rows in by_rule:
         for row in rows:

@@ -158,7 +158,7 @@ def _gates(evidence: Evidence, findings: Findings, facts: RunFacts) -> Json:
 
 
 def _session(evidence: Evidence, place: int) -> dict[str, Json]:
-    """Return the keys that pair a dialogue with those of other applications and runs, and with similar ones."""
+    """Return the keys that pair a dialogue with those of other applications and runs, and the key of its cluster."""
     sessions, setting = evidence.answers.sessions, evidence.answers.settings[place]
     return {
         "dialogue": sessions.label(place),

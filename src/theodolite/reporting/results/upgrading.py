@@ -56,7 +56,7 @@ def upgraded(results: Entry) -> dict[str, Any]:
 
     Raises:
         ValueError: If the form is neither 1 nor 2, or a word is unknown.
-        KeyError: If a part has no form 1 either.
+        KeyError: If a part does not have form 1 either.
         TypeError: Likewise.
     """
     version = str(results["schema_version"])

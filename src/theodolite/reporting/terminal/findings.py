@@ -26,7 +26,7 @@ from theodolite.reporting.words.descriptions import cluster_words
 
 SHOWN: Final = 4
 
-"""Sequences, and rankings, that a summary shows; more are counted and are in the report. Count."""
+"""Maximum number of sequences, and of rankings, in a summary; further ones are counted and are in the report. Count."""
 
 
 def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]]:
@@ -160,7 +160,7 @@ def _mended(accounts: Sequence[Account]) -> str:
 
 
 def _n_unlabelled(account: Account) -> int:
-    """Return the dialogues without a label of anybody; people who share out the dialogues each label a part."""
+    """Return the dialogues without any label; people who divide the dialogues among themselves each label a part."""
     return account.planned - account.labelled.n - account.n_by_some
 
 

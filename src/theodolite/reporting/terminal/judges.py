@@ -40,7 +40,7 @@ _COEFFICIENTS = (Measure.COHEN_KAPPA, Measure.GWET_AC, Measure.KRIPPENDORFF_ALPH
 
 _MOST_LABELS = 6
 
-"""Most labels that are listed one by one; beyond it the average is shown. Count."""
+"""Maximum number of labels that are listed one by one; beyond it, the average is shown. Count."""
 
 
 _MANNERS = {
@@ -105,7 +105,7 @@ def _against(report: ValidationReport, authority: str, width: int) -> list[str]:
 
 
 def _against_many(report: ValidationReport, width: int) -> list[str]:
-    """Return how a judge is to many people, each of them an authority: the range of every figure."""
+    """Return how a judge compares with many people, each of them an authority: the range of every figure."""
     people = figures.number_of(len(report.authorities), "person", "people")
     agreement = [f"same label on {_range(report, Measure.EXACT_AGREEMENT, figures.percent)}"]
     for measure in _COEFFICIENTS:
@@ -247,7 +247,7 @@ def _shares(report: ValidationReport, titles: dict[Measure, str]) -> Iterator[st
 
 _NAMED = 5
 
-"""Dialogues that are named one by one; more are counted. Count."""
+"""Maximum number of dialogues that are named one by one; further ones are counted. Count."""
 
 
 def conduct_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:

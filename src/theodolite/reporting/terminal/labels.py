@@ -96,7 +96,7 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
     """Return the open tasks on the page of one annotator.
 
     Args:
-        n: Dialogues that wait; count.
+        n: Dialogues without a label; count.
         guideline: Name of the guideline.
         judge: Judge with the verdicts that defined the strata; empty for none.
         by: Name of the annotator of the labels.

@@ -88,7 +88,7 @@ def _sided(name: str, cells: Sequence[str]) -> str:
 def _sided_rows(
     study: Study, application: str, columns: Sequence[Sequence[Rate]], end: float, screen: Screen
 ) -> list[str]:
-    """Return an application's row or, where several voices are side by side, one row each below its name."""
+    """Return an application's row or, if several annotators are side by side, one row each below its name."""
     sides = [
         {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
     ]
@@ -136,7 +136,7 @@ def _side(rate: Rate | None, end: float, screen: Screen) -> str:
 def rule_rows(
     study: Study, rules: Sequence[tuple[Guideline, DefectRule]], rates: tuple[Rate, ...], screen: Screen
 ) -> list[str]:
-    """Return one block a rule: its condition, and one line an application and annotator."""
+    """Return one block per rule: its condition, and one line per application and annotator."""
     bare = unlabelled_guidelines(study, rates)
     result = [
         (guideline, rule, lead_rates(rates, guideline.name, rule.name))
@@ -175,7 +175,7 @@ def _line_of_name(name: str, line: str) -> list[str]:
 
 
 def _undefined_rows(study: Study, column: Sequence[Rate], screen: Screen) -> list[str]:
-    """Return why there are no rates: a line a rate, or one for all that have the same reason."""
+    """Return why there are no rates: one line per rate, or one for all with the same reason."""
     alike: dict[str, list[Rate]] = {}
     for rate in column:
         if isinstance(rate.measurement.result, Undefined):
@@ -267,7 +267,7 @@ def _area(row: MatrixRow) -> str:
 
 
 def _line(name: str, texts: Sequence[str], cell: int) -> str:
-    """Return a row; a number is never cut, since the cells are as wide as the widest."""
+    """Return a row; numbers are never cut, because the cells are as wide as the widest number."""
     return (
         f"{name[: _AREA_NAME - 1]:<{_AREA_NAME}}" + "".join(f"{text[: cell - 1]:<{cell}}" for text in texts)
     ).rstrip()

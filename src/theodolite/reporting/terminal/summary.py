@@ -237,7 +237,7 @@ def _conduct(summary: _Summary) -> list[str]:
 
 
 def _bounds_text(summary: _Summary, account: Account) -> str:
-    """Return between which rates the unmeasured dialogues leave the only rate of a guideline."""
+    """Return the range in which the unmeasured dialogues leave the only rate of a guideline."""
     rates = [rate for rate in _leading(summary) if rate.measurement.subject.guideline == account.guideline]
     if len(rates) != 1 or rates[0].measurement.bounds is None or rates[0].measurement.result.n < figures.FEW:
         return ""
@@ -415,7 +415,7 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
 def _alone_text(
     study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...], *, is_named: bool
 ) -> str:
-    """Return where the judge and the reference differ most, one application per rule."""
+    """Return where the judge and the reference differ most, with one application per rule."""
     if study.reference is None or study.reference.guideline != guideline.name:
         return ""
     gaps = [gap for rule in _sides(guideline) if (gap := _widest_gap(rates, guideline, rule, judge.name)) is not None]

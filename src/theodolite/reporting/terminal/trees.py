@@ -29,7 +29,7 @@ def tree_lines(finding: TreeFinding, *, depth: int = _DEEPEST, width: int = 80) 
 
     Args:
         finding: Result of the tree.
-        depth: Storeys that are shown; count.
+        depth: Number of levels that are shown; count.
         width: Columns of the terminal; count.
     """
     lines = [f"{finding.design.name}{f', {finding.application}' if finding.application else ''}"]
@@ -133,7 +133,7 @@ def method_change_lines(
 
 
 _MOST_NAMED = 5
-"""Nodes that are named before the rest is counted; count."""
+"""Maximum number of nodes that are named; the rest is counted. Count."""
 
 
 def _some(names: Sequence[str]) -> str:

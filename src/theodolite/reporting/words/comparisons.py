@@ -12,14 +12,14 @@ from theodolite.reporting.words import figures
 
 SURE = 0.05
 
-"""Adjusted p-value below which a difference is called no accident; fraction."""
+"""Adjusted p-value below which a difference is called significant; fraction."""
 
 
 def leading(comparison: Comparison) -> list[PairedRate]:
     """Return the leading rates, for the screen and for a gate.
 
-    They are those by the reference, and if there is none all of a rule, but for
-    the rates of single people of a pool with its own rate.
+    They are those by the reference or, without one, all of a rule, except
+    the rates of single people of a pool that has its own rate.
     """
     final = {_subject_of(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
     return [

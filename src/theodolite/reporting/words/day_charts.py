@@ -22,7 +22,7 @@ BAR_PLOT: Final = 36
 """Height of the bars of one row; pixels."""
 
 _EDGE: Final = 0.06
-"""Part of the width at each end in which a label starts or ends at its position, so that it is not cut off."""
+"""Fraction of the width at each end in which labels start or end at their position, so that they are not cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def _day_labels(days: Sequence[tuple[float, str]], height: float) -> Iterator[st
 
 
 def day_bars(label: str, counts: Sequence[int], days: Sequence[tuple[float, str]]) -> str:
-    """Return one bar a day with its count above it.
+    """Return one bar per day with its count above it.
 
     Args:
         label: Description of the chart for screen readers.

@@ -29,8 +29,8 @@ PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judg
 def spent_text(calls: Sequence[Call]) -> str:
     """Return the use of calls in words, e.g. `2 calls, 1,204 tokens in, 88 out, $0.00041`; empty without calls.
 
-    Replies from the response cache count as free calls. Replies that the
-    a recorded file gave are no calls.
+    Replies from the response cache count as free calls. Replies from
+    a recorded file are not calls.
     """
     spent = spent_on(calls)
     cached = sum(call.reply.cached and bool(call.reply.finish) for call in calls)

@@ -54,7 +54,7 @@ def difference_text(result: Estimate | Undefined) -> str:
 
 
 def _share_ends(result: Estimate, bound: float | None = None) -> str:
-    """Return the interval of a share; of zero units only its upper end, by the one-sided bound if there is one."""
+    """Return the interval of a share; for a count of zero only its upper end or one-sided bound."""
     if result.value == 0 and result.high is not None:
         return f"at most {figures.points(result.high if bound is None else bound)}"
     return _ends(result, figures.points)
@@ -143,4 +143,4 @@ def compares_judges(report: ValidationReport, measurement: Measurement) -> bool:
 
 
 MOST_APART = 5
-"""Most people that a judge is compared with one by one; for more the range is shown. Count."""
+"""Maximum number of people with whom a judge is compared one by one; for more, the range is shown. Count."""

@@ -128,11 +128,11 @@ def _references(lane: Lane, axis: Axis, top: float, span: float) -> Iterator[str
 
 
 def rule(axis: Axis, position: float, text: str, n_lanes: int, *, kind: str) -> str:
-    """Return a vertical rule through all lanes with a word above it.
+    """Return a vertical line through all lanes with a word above it.
 
     Args:
         axis: The common axis.
-        position: Position of the rule.
+        position: Position of the line.
         text: The word.
         n_lanes: Lanes; count.
         kind: Class of the rule.

@@ -1,4 +1,4 @@
-"""The explanations next to numbers: one file for terminal, report and web."""
+"""The explanations next to numbers, from one file for terminal, report and web."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from theodolite.domain.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aid:
-    """A reading aid: a sentence or two that are at a number.
+    """A reading aid: one or two sentences next to a number.
 
     Attributes:
-        when: Conditions for the step.
+        when: Conditions under which it is shown.
         words: The full text, with placeholders for values in braces.
-        short: The same for a narrow terminal.
+        short: The text for a narrow terminal.
     """
 
     when: str
@@ -33,7 +33,7 @@ class MeasureWords:
     Attributes:
         title: Displayed title.
         definition: The description.
-        formula: How it is computed, without symbols.
+        formula: Its computation in words.
     """
 
     title: str
@@ -111,7 +111,7 @@ def _filled(text: str, name: str, values: Mapping[str, object]) -> str:
 
 @lru_cache(maxsize=4)
 def read_words(text: str) -> Words:
-    """Return the words that a words file holds; a text is parsed once a process.
+    """Return the content of a words file; a text is parsed once per process.
 
     Raises:
         InputError: If a part of the file is missing.
