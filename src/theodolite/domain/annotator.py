@@ -233,7 +233,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 VOTE_VERSION = 2
-"""Version of the rule below; incremented by hand when it changes, so that votes are collected again."""
+"""Version of the voting rule; incremented by hand when it changes, so that votes are collected again."""
 
 
 Ballot = tuple[Outcome, str | None]

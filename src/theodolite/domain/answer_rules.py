@@ -126,7 +126,7 @@ def _labels(
 
 
 def off_scale_codes(columns: AnswerColumns, question: Question) -> set[int]:
-    """Return the codes of the labels that are no point of the question's scale: rule 3."""
+    """Return the codes of the labels that are not on the question's scale: rule 3."""
     codes = set(columns.value) - {NO_VALUE}
     return {code for code in codes if not question.scale.admits(columns.texts[code])}
 

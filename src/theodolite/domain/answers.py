@@ -55,7 +55,7 @@ class AnswerRecord(NamedTuple):
     """A row of a partition.
 
     Attributes:
-        outcome: Status of the question.
+        outcome: Outcome of the answer.
         value: The label; None unless the outcome is `ANSWERED`.
         turn: Number of the turn; None for the dialogue as a whole.
         replicate: Number of the repetition by the same annotator, from 1.
@@ -135,7 +135,7 @@ class DialogueLabel(NamedTuple):
     """One annotator's label of one dialogue.
 
     Attributes:
-        outcome: Status of the question.
+        outcome: Outcome of the answer.
         value: The label; None unless the outcome is `ANSWERED`.
     """
 
@@ -310,8 +310,8 @@ class AnswerTable:
         stubbed_endpoints: Names of endpoints where a script answered for a model, in order of appearance.
         stubbed_annotators: Names of annotators where a script answered for a model.
         model_names: Annotator to the names that its endpoint reported.
-        shown_orders: Annotator to, by position, the order that its annotation showed, in words, and the
-            number of the annotation among its own. Only annotators whose annotations are counted.
+        shown_orders: Annotator and position to the displayed order of the annotation, as text, and the
+            annotation's number among the annotator's own. Only annotators whose annotations are counted.
         pools: Guideline to the people who share its dialogues, each labelling some; see `PEOPLE`.
         assigned: Annotator to the positions of the dialogues assigned to it, ascending; an omitted
             annotator is assigned all.

@@ -165,7 +165,7 @@ class ModelEndpoint:
 
     @property
     def deciding_part(self) -> ModelEndpoint:
-        """The same without key, price, timeouts and limits, which do not affect replies."""
+        """The model without key, price, timeouts and limits, which do not affect replies."""
         return ModelEndpoint(
             name=self.name,
             plugin=self.plugin,
@@ -492,7 +492,7 @@ class Application:
 
     @property
     def deciding_part(self) -> Application:
-        """The same without descriptions: editing a claim does not change the application."""
+        """The application without descriptions: editing a claim does not change the application."""
         return replace(self, claims=(), description="", variant_of="", scenarios=())
 
     def is_tested_in(self, scenario: str) -> bool:

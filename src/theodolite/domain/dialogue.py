@@ -85,7 +85,7 @@ def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPas
 
     Args:
         material: Text assembled by `material_with`.
-        prompts: Prompts of the dialogue in order: each was a query, if any was.
+        prompts: Prompts of the dialogue in order; if there were searches, each prompt was a query.
 
     Example:
         >>> passages = (Passage(name="faq.md, paragraph 1", text="Returns are free."),)

@@ -212,7 +212,7 @@ def require_positive(record: str, /, **amounts: float | None) -> None:
     Raises:
         InputError: If an amount is not above 0; names all of them.
     """
-    # Written this way round so that NaN is rejected too.
+    # The comparison has this form so that NaN is rejected too.
     below = {name: amount for name, amount in amounts.items() if amount is not None and not amount > 0}
     _refuse(record, "above 0", below)
 

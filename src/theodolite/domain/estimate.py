@@ -233,7 +233,7 @@ class ClaimTest:
     Attributes:
         application: Name of the application that makes the claim.
         claim: The claim.
-        standing: Status of the judge.
+        standing: State of the claim.
         guideline: Name of the deciding rule's guideline; empty if there is none.
         rule: Name of the defect rule; empty if there is none.
         annotator: Annotator of the labels; `reference` for final labels, empty if none decide.

@@ -190,7 +190,7 @@ class ExposureTally:
         minutes_most: Longest time of one person; minutes.
         turns: Prompts sent; count.
         severe: Turns that people marked as broken guardrails; count.
-        severe_most: Maximum for one person; count.
+        severe_most: Maximum number of broken guardrails of one person; count.
         n_enough: People who reached the study's limit of exposure; count, None without a limit.
     """
 

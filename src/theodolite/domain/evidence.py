@@ -284,7 +284,7 @@ _CONTROLS = {
 
 
 class Archive(Protocol):
-    """The records of a run, in order of the plan: readable any number of times, and never all in memory.
+    """The records of a run, in order of the plan: readable repeatedly, and never all in memory.
 
     Each kind can be read for selected positions of the plan; None means all.
     """

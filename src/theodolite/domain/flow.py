@@ -21,7 +21,7 @@ class Speaker(StrEnum):
 
 
 CONTENT_FILTER = "content_filter"
-"""Why a model stopped when its endpoint's own filter withheld the reply."""
+"""Stop reason of a model whose endpoint's own filter withheld the reply."""
 
 
 FILTERED_TEXT = "(The application's own filter withheld this reply.)"
@@ -46,7 +46,7 @@ class AskModel:
         party: Party on whose behalf the model is called.
         replicate: Number of the repetition, from 1; equal requests with other numbers differ.
         answer_schema: JSON Schema of the answer; None for free text.
-            Makers accept different parts of the language. What all of them take are
+            Providers accept different parts of the language. All of them accept
             closed objects with every property required, `enum`, arrays and plain types.
             The messages must also state the format in words, since not every endpoint supports a schema.
         may_be_cached: Whether the response cache may store the reply. False if a person's texts are sent: the person

@@ -76,7 +76,7 @@ class DefectRule:
             scale: The scale of the deciding question.
 
         Raises:
-            InputError: If the value, or the value to compare with, is no point of
+            InputError: If the value, or the value to compare with, is not on
                 the scale, or if an order comparison is used on a scale without order.
         """
         return self.test.holds(value, scale)
@@ -118,7 +118,7 @@ class Guideline:
         edition: Edition that its author gave it, e.g. "1.2"; identity is the content hash.
         origin: Source of its text.
         guidance: Notes on its use, in addition to those at single questions.
-        needs_context: Whether annotators compare the dialogue with source material; no part of its identity.
+        needs_context: Whether annotators compare the dialogue with source material; not part of its identity.
     """
 
     name: str

@@ -1,8 +1,8 @@
 """Identity: equality of records, and reproducible random numbers.
 
 A version is the SHA-256 of a record's content, so that equal content has equal identity regardless of its location.
-Fields at their defaults are left out: a field added later with a default leaves all earlier versions as they were.
-Fields that do not count when two records are compared do not count here either.
+Fields at their defaults are omitted: a field added later with a default leaves all earlier versions unchanged.
+Fields that are excluded from the comparison of records are excluded here as well.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORMAT = 1
 """Version of the canonical form; incremented by hand when the encoding changes."""
 
 SHORT = 8
-"""Characters of a version that people are shown."""
+"""Number of characters of a version that are shown to people."""
 
 
 class FixedJson(dict[str, "Json"]):
@@ -79,10 +79,10 @@ def canonical_json(value: object) -> str:
     """Return the one JSON text of a value: sorted keys, no spaces, no NaN.
 
     Records inside a record carry their type's name: without it two members of a union with equal fields (a Python
-    callable and an ARIA class of one name) would be equal texts, hence equal versions, and could not be read back.
+    callable and an ARIA class of one name) would have equal texts, hence equal versions, and could not be read back.
 
     The text is written directly, without a tree of dictionaries in between: every
-    request of every dialogue is hashed by it.
+    request of every dialogue is hashed with it.
 
     Raises:
         TypeError: If a value has no canonical form.
@@ -93,17 +93,17 @@ def canonical_json(value: object) -> str:
 
 
 _Write: TypeAlias = Callable[[Any], str]
-"""From a value of one type to its text."""
+"""Converts a value of one type to its text."""
 
 
 class _Shape(NamedTuple):
-    """How the records of one type are written.
+    """The writer of the records of one type.
 
     Attributes:
-        members: Key as it is written and default of each field that identifies a record, sorted by name.
-        values: Takes the values of these fields out of a record, all at once.
+        members: Written key and default of each field that identifies a record, sorted by name.
+        values: Returns the values of these fields of a record, all at once.
         tag: The written type.
-        whole: All of it but the values if no field has an omitted default; else empty.
+        whole: The text around the values if no field has an omitted default; else empty.
     """
 
     members: tuple[tuple[str, object], ...]

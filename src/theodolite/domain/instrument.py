@@ -171,8 +171,8 @@ class Scale:
     def matched(self, written: str) -> str | None:
         """Return the point of this scale that a text equals; None if it equals none.
 
-        A text equals a point as it is, as the same number, or without regard to case; where two labels differ
-        in case alone, only the exact one does. True and false mean yes and no where the scale has these two. ADR-0051.
+        A text equals a point literally, as the same number, or without regard to case; if two labels differ
+        only in case, the exact one counts. True and false mean yes and no if the scale has these two. ADR-0051.
 
         Example:
             >>> YES_NO.matched("Yes"), YES_NO.matched("TRUE"), YES_NO.matched("y")
@@ -232,7 +232,7 @@ class Condition:
             scale: The scale of the question.
 
         Raises:
-            InputError: If the value, or the value to compare with, is no point of
+            InputError: If the value, or the value to compare with, is not on
                 the scale, or if an order comparison is used on a scale without order.
         """
         if not scale.admits(value):
@@ -287,12 +287,12 @@ class Question:
         level: Whether it is asked once per dialogue or at each turn.
         may_be_unable: Whether "unable to determine" is an allowed answer.
         may_not_apply: Whether "does not apply" is an allowed answer.
-        when: What an earlier question must have been answered for this one to be
+        when: Condition on an earlier answer for this question to be
             asked at all; None if it is always asked.
         exemplars: Examples of answers, shown on demand.
         topic: Its topic in a questionnaire; None if not stated.
         several: Whether several labels may be chosen; each is a separate answer.
-        guidance: Notes on reading it: mostly annotators' questions with seniors' decisions.
+        guidance: Notes on its interpretation: mostly annotators' questions with seniors' decisions.
         stays: Whether it keeps its position if a study varies the order of questions.
         construct: Construct that its answers measure; None if it measures none.
     """
@@ -338,7 +338,7 @@ class Instrument:
     questions: tuple[Question, ...]
 
     def __post_init__(self) -> None:
-        """Reject two questions of one name, and a follow-up before its parent."""
+        """Reject two questions with the same name, and a follow-up before its parent."""
         names = [question.name for question in self.questions]
         if len(set(names)) != len(names):
             message = f"instrument `{self.name}` asks two questions of one name: {names}"

@@ -21,7 +21,7 @@ class LiveEnding:
         state: Complete, interrupted (by the person, or as the program ended) or error.
         text: The displayed text.
         reply: The application's reply, with cost and duration; without text if it was unusable, None if
-            it gave nothing or not all.
+            it is missing or incomplete.
         kind: Kind of error; None unless the state is error.
         cause: Description of the error, only for organisers; empty otherwise.
         latency_s: Time from sending to the application's last word; seconds.

@@ -1,4 +1,4 @@
-"""Monitoring: histories of scores in columns of some fifty bytes a score, and watches with alerts and causes."""
+"""Monitoring: histories of scores in columns of some fifty bytes per score, and their alerts with causes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Score:
     """One score at one moment, under the instruments of that moment.
 
     Attributes:
-        value: In points of the scale; None unless the outcome is `ANSWERED`.
+        value: The score, in points of the scale; None unless the outcome is `ANSWERED`.
         outcome: Its outcome.
         defect: Whether it is a defect; None without a rule or a value.
         at: Time in its original time zone; None if the history has an order but no times.
@@ -67,7 +67,7 @@ NOT_A_DEFECT, IS_DEFECT, DEFECT_UNKNOWN = 0, 1, 2
 
 
 MOST_REASONS: Final = 5_000
-"""Reasons that are stored; count."""
+"""Maximum number of stored reasons; count."""
 
 
 _ANCHOR, _REPEAT = 1, 2
@@ -137,7 +137,7 @@ class ScoreColumns(Sequence[Score]):
         session: Session of each row.
         batch: Run of each row.
         instruments: Parts of the instrument with their versions.
-        reasons: Row to reason, for the latest five thousand: only the worst scores are shown with theirs.
+        reasons: Row to reason, for the latest five thousand, because only the worst scores are shown with a reason.
     """
 
     __slots__ = (
@@ -399,10 +399,10 @@ class WatchRules:
         window: Scores in a window; count.
         order: Scores in a pattern of permutation entropy; count.
         delay: Step between them; count.
-        arl: Scores between two false alarms, at least on average; count.
-        reference: Scores from which the good times are learned; count.
+        arl: Average number of scores between two false alarms, at least; count.
+        reference: Scores of the in-control period; count.
         baseline: In-control defect rate; fraction, None to estimate it.
-        limit: Defect rate that must not be passed; fraction, None for no limit.
+        limit: Defect rate that must not be exceeded; fraction, None for no limit.
         confidence: Coverage of confidence sequences; fraction in (0, 1).
         recalibrate_days: Days after which people must review again; None for never.
     """
@@ -512,7 +512,7 @@ class Stretch:
         n_missing: Scores without one; count.
         n_sessions: Sessions with a value; count.
         level: Mean score; points of the scale, None if there is none.
-        rate: Defect rate over sessions, valid at every look.
+        rate: Defect rate over sessions, valid at every reading.
         over_limit: Whether the rate is above the limit (True), below it (False), or neither is shown (None).
         baseline: Defect rate that alarms are compared with; fraction, None if there is no rule.
         detectable: Detectable rises of the defect rate within some numbers of scores; empty without a rule.
@@ -557,7 +557,7 @@ class AnchorCheck:
         batch: Run or occasion.
         position: Index of its last anchor in the whole history.
         at: When; None if the history has no times.
-        span: Number of latest batches, compared with as many first ones; count.
+        span: Number of latest batches that are compared with the same number of first ones; count.
         n: Anchors scored in all of them; count.
         n_lower: Of these, scored lower than at first; count.
         n_higher: Of these, scored higher than at first; count.

@@ -12,8 +12,8 @@ from theodolite.domain.errors import InputError
 class NetworkUse:
     """The connections of one application that is code.
 
-    Python's own calls are observed. What native libraries and other programs
-    connect to is not, unless the system gives the processes no network at all.
+    Python's own calls are observed. Connections of native libraries and other programs
+    are not, unless the system gives the processes no network at all.
 
     Attributes:
         application: Name of the application.

@@ -42,7 +42,7 @@ class ParameterRow:
 
 
 NAME_COLUMN = "name"
-"""Column of persona rows with the name that people call a persona."""
+"""Column of persona rows with the persona's displayed name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ class AttemptOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One try of a strategy; a later attempt refines the one it names.
+    """One attempt of a strategy; a later attempt refines the one that it names.
 
     Attributes:
         description: Short description of the attempt.

@@ -46,7 +46,7 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """Its name within its study, for any holder, e.g. `red teaming 7`; counted from 1."""
+        """Its name within its study, whoever holds it, e.g. `red teaming 7`; counted from 1."""
         return " ".join(part for part in (self.level.value, self.stratum, str(self.number + 1)) if part)
 
 
@@ -247,7 +247,7 @@ class Plan:
 
 
 class JoinedSessions:
-    """Sessions of two kinds in one order: the second kind never moves the first."""
+    """Sessions of two kinds in one order; the second kind never changes positions of the first."""
 
     __slots__ = ("_first", "_second")
 
@@ -325,8 +325,8 @@ class EventSessions(JoinedSessions):
         Args:
             planned: The run's own plan.
             people: Dialogues of people, then empty cells.
-            units: Key of the unit that a dialogue became to its place among `people`.
-            left_out: Keys of units whose dialogues now belong to another version, so that they do not count.
+            units: Key of a dialogue's unit to its index among `people`.
+            left_out: Keys of units whose dialogues belong to another version and therefore do not count.
         """
         super().__init__(planned, ListedSessions(people))
         self.planned = planned

@@ -23,14 +23,14 @@ def record_from(kind: type[R], text: str) -> R:
     Raises:
         KeyError: If another version of the record wrote the text.
         TypeError: Likewise.
-        ValueError: If the text is no JSON, or a word of it is unknown.
+        ValueError: If the text is not JSON, or contains an unknown word.
     """
     record: R = _reader(kind)(json.loads(text))  # type: ignore[arg-type]  # classes are hashable
     return record
 
 
 _Read: TypeAlias = Callable[[Any], Any]
-"""From a JSON value to the value that it represents."""
+"""Converts a JSON value to the value that it represents."""
 
 
 @cache
@@ -85,7 +85,7 @@ def _hints(kind: type) -> dict[str, Any]:
     """Return the types of a record's fields."""
     if kind is not Study:
         return get_type_hints(kind)
-    # a study imports them for type checks only
+    # A study imports them only for type checks.
     from theodolite.domain import contamination, event, gate, schema, study_parts, tree
 
     modules = (contamination, event, gate, schema, study_parts, tree)

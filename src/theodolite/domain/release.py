@@ -81,7 +81,7 @@ class ReleasedRecords:
         assignments: Dialogues of annotators with only some dialogues assigned.
         samples: Label samples.
         annotator_attributes: Attribute to annotator to group.
-        left_out: Reason to the number of dialogues that are left out for it; counts.
+        left_out: Reason to the number of dialogues omitted for it; counts.
     """
 
     study: Study

@@ -40,14 +40,14 @@ class Unit:
     Attributes:
         key: Hash of run, pair key, application and task; 64 hexadecimal digits.
         kind: Kind of its result.
-        work_key: The same without the run: equal work of an earlier run is adopted.
+        work_key: The hash without the run: equal work of an earlier run is adopted.
         position: Index in the plan, from 0.
         label: Displayed label of the dialogue.
         application: Name of the application.
         subject: For annotations, the key of the dialogue; else empty.
         annotator: For annotations, the name of the annotator; else empty.
-        state: Status of the study.
-        tries: Times that it was started; count.
+        state: State of the unit or run.
+        tries: Number of times that it was started; count.
     """
 
     key: str
@@ -85,7 +85,7 @@ class Run:
         study: Name of the study.
         study_version: Content hash of the study.
         plan_version: Content hash of the plan.
-        state: Status of the study.
+        state: State of the unit or run.
         started: Its start; UTC.
         finished: Its end; UTC, None while it is in progress.
     """
@@ -139,7 +139,7 @@ class Spending:
         )
 
     def __sub__(self, other: Spending) -> Spending:
-        """Return the rest without a part."""
+        """Return the difference from a part."""
         return Spending(
             calls=self.calls - other.calls,
             attempts=self.attempts - other.attempts,

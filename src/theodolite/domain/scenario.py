@@ -94,7 +94,7 @@ class Scenario:
         starter: First prompt if it is fixed; a template.
         stop: Text of the simulated user that ends the dialogue.
         packet: Permitted and withheld content.
-        proxy: What the scenario represents: the property it is a proxy for.
+        proxy: The real use that the scenario represents.
         scripts: Fixed prompts; without personas these are the testers.
         instructions: Level to the instructions that testers read.
         risks: Names of the risks that it tests.
@@ -135,7 +135,7 @@ class Scenario:
         require_counts(f"scenario `{self.name}`", turns=self.turns, passages=self.passages)
 
     def is_met_by(self, group: str) -> bool:
-        """Return whether a persona group tests it: if named; else if there is a goal or starter, or no script."""
+        """Return whether a persona group tests it: if named; else if there is a goal, a starter or no script."""
         if self.personas:
             return group in self.personas
         return bool(self.goal or self.starter or not self.scripts)

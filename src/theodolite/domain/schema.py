@@ -132,9 +132,9 @@ class QuestionnaireResponse:
         participant: Opaque key of the person.
         questionnaire: Name of the questionnaire.
         instrument_version: Content hash of the questionnaire.
-        answers: The answers; one for each chosen label where several may be chosen.
+        answers: The answers; one for each chosen label if several may be chosen.
         revision: Number of the revision, from 1.
-        submitted: Whether the tester has handed it in; until then it is a draft.
+        submitted: Whether the tester has submitted it; until then it is a draft.
         application: Name of the application in the session.
         scenario: Name of the scenario.
         level: Level of testing; None if the session is not known.
@@ -161,5 +161,5 @@ class QuestionnaireResponse:
         return f"session {self.session[:8]}"
 
     def to(self, question: str) -> tuple[Answer, ...]:
-        """Return the answers to one question: several where several labels were chosen, none if it was left open."""
+        """Return the answers to one question: several if several labels were chosen, none if it is open."""
         return tuple(answer for answer in self.answers if answer.question == question)

@@ -120,7 +120,7 @@ class ReviewEntry:
 
     @staticmethod
     def subject(study: str) -> str:
-        """Return the hash under which the entries of a study are filed."""
+        """Return the hash under which the entries of a study are stored."""
         return digest("series review", study)
 
 
@@ -192,7 +192,7 @@ class ProgrammeTerms:
     why: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse terms without criteria or without terms."""
+        """Reject terms without criteria or without sentences."""
         if not self.criteria or not self.terms:
             message = "a programme states at least one criterion and one term"
             raise InputError(message)
@@ -204,5 +204,5 @@ class ProgrammeTerms:
 
     @staticmethod
     def subject(study: str) -> str:
-        """Return the hash under which the terms of a study are filed."""
+        """Return the hash under which the terms of a study are stored."""
         return digest("terms of the programme", study)

@@ -17,11 +17,11 @@ class SessionState(StrEnum):
     ACTIVE = "active"
     COMPLETE = "complete"
     INTERRUPTED = "interrupted"
-    """The person left before its end; its texts are stored."""
+    """The person left before the end; the texts are stored."""
     FAILED = "failed"
     """The application never answered."""
     WITHDRAWN = "withdrawn"
-    """The person took everything back; a mark without content is left."""
+    """The person withdrew everything; a record without content remains."""
 
 
 class Pauser(StrEnum):
@@ -36,11 +36,11 @@ class SessionClock:
     """The clock of a session; it stops while any person or program pauses it.
 
     Attributes:
-        started: Its start; UTC, None before.
-        ended: When it stopped for good; UTC, None before.
-        stood_s: Time that it stood still in pauses that are over; seconds.
+        started: Its start; UTC, None before the start.
+        ended: Its end; UTC, None before the end.
+        stood_s: Total time of finished pauses; seconds.
         paused: Start of the pause; UTC, None while it runs.
-        pausers: People who paused it; it runs if there is none.
+        pausers: People who have paused it; it runs if there are none.
     """
 
     started: datetime | None = None
@@ -50,22 +50,22 @@ class SessionClock:
     pausers: frozenset[Pauser] = frozenset()
 
     def elapsed_s(self, now: datetime) -> float:
-        """Return the time that counts; seconds, 0 before the start."""
+        """Return the elapsed time without pauses; seconds, 0 before the start."""
         if self.started is None:
             return 0.0
         until = self.ended or self.paused or now
         return max((until - self.started).total_seconds() - self.stood_s, 0.0)
 
     def left_s(self, now: datetime, minutes: int) -> float | None:
-        """Return the time left of a session of so many minutes; seconds, None if there is no limit."""
+        """Return the time left of a session of this length; seconds, None if there is no limit."""
         return max(60.0 * minutes - self.elapsed_s(now), 0.0) if minutes else None
 
     def stopped(self, by: Pauser, now: datetime) -> SessionClock:
-        """Return the clock with one more pause."""
+        """Return the clock with an additional pause."""
         return replace(self, pausers=self.pausers | {by}, paused=self.paused or now)
 
     def resumed(self, by: Pauser, now: datetime) -> SessionClock:
-        """Return the clock with one pauser less; it runs if none is left."""
+        """Return the clock without this person's pause; it runs if no pause is left."""
         rest = self.pausers - {by}
         if rest or self.paused is None:
             return replace(self, pausers=rest)
@@ -80,7 +80,7 @@ class Session:
     Attributes:
         key: Opaque key; 64 hexadecimal digits.
         study: Name of the study.
-        study_version: Content hash of the study as it was when the session was made.
+        study_version: Content hash of the study at the time of the session's creation.
         run: Key of the run that its dialogues belong to.
         participant: Opaque key of the person.
         level: Level of testing.
@@ -89,10 +89,10 @@ class Session:
         application: Name of the application.
         application_version: Content hash of the application.
         slot: Number of the slot, from 0.
-        place: Place among the sessions of the slot, from 0.
+        place: Index among the sessions of the slot, from 0.
         stratum: Stratum that the slot belongs to.
         alias: Alias of the application for the person, e.g. `Application K`.
-        state: Status of the study.
+        state: State of the session.
         clock: Its duration.
         task_done: Whether the person states that the task was completed; None if not stated.
         brought: Whether the dialogue was imported from a file.
@@ -125,7 +125,7 @@ class Session:
         return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
 
     def begun(self, now: datetime, language: str = "") -> Session:
-        """Return it with its clock running; a started one continues.
+        """Return the session with a running clock; a started one continues.
 
         Args:
             now: When.
@@ -141,19 +141,19 @@ class Session:
         return replace(self, state=SessionState.ACTIVE, clock=clock, language=language)
 
     def paused(self, by: Pauser, now: datetime) -> Session:
-        """Return it with its clock stopped; ended and unstarted sessions do not change."""
+        """Return the session with a paused clock; ended and unstarted sessions do not change."""
         return replace(self, clock=self.clock.stopped(by, now)) if self.state is SessionState.ACTIVE else self
 
     def resumed(self, by: Pauser, now: datetime) -> Session:
-        """Return the clock with one pause less."""
+        """Return the session without this person's pause."""
         return replace(self, clock=self.clock.resumed(by, now)) if self.state is SessionState.ACTIVE else self
 
     def over(self, state: SessionState, now: datetime) -> Session:
-        """Return it ended; a completed one is unchanged.
+        """Return the ended session; a completed one is unchanged.
 
         Args:
             state: Its outcome.
-            now: Current time; a paused clock ended when it was stopped.
+            now: Current time; a paused clock ends at the start of its pause.
         """
         if self.is_over:
             return self
@@ -161,7 +161,7 @@ class Session:
         return replace(self, state=state, clock=clock)
 
     def told(self, task_done: bool | None) -> Session:  # noqa: FBT001  # yes, no or not said
-        """Return it with the person's statement on the task; an earlier one stays if there is no new one."""
+        """Return the session with the person's statement on the task; without a new one, the earlier one is kept."""
         return self if task_done is None else replace(self, task_done=task_done)
 
     def _must_go_on(self, what: str) -> None:

@@ -1,7 +1,7 @@
-"""Shards: files with the results of one part of a plan, one session in a line.
+"""Shards: files with the results of one part of a plan, one session per line.
 
-The first line names the study and the part, the last one counts the sessions and holds a
-hash of all lines before it, so that half a file is never taken for a whole one. Keys of
+The first line names the study and the part; the last one counts the sessions and contains a
+hash of all lines before it, so that half a file never counts as a whole one. Keys of
 units differ between workspaces; a line therefore names a session by its work key.
 """
 
@@ -28,7 +28,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """One part of a plan that is run on its own.
+    """One part of a plan that runs separately.
 
     Attributes:
         number: Number of the part, from 1.
@@ -53,17 +53,17 @@ class Shard:
 
 
 FORMAT = 1
-"""Number of the form of shard files; raised by hand when it changes."""
+"""Version of the format of shard files; incremented by hand when it changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkEvent:
-    """One thing that was observed of the network use of an application that is code.
+    """One observation of the network use of an application that is code.
 
     Attributes:
         application: Name of the application.
         kind: Kind of the event, e.g. `connection`.
-        name: Destination or program; empty if the kind suffices.
+        name: Destination or program; empty if the kind says everything.
     """
 
     application: str
@@ -76,7 +76,7 @@ class ShardHeader:
     """First line of a shard file.
 
     Attributes:
-        theodolite_shard: Number of the form of the file.
+        theodolite_shard: Version of the file's format.
         study: Name of the study.
         study_version: Content hash of the study.
         plan_version: Content hash of the plan.
@@ -150,9 +150,9 @@ class MergeOutcome(StrEnum):
 
     MERGED = "merged"
     PRESENT = "present"
-    """The same result was there already."""
+    """The same result was already stored."""
     DIFFERENT = "different"
-    """The workspace has other replies for the unit; they stay."""
+    """The workspace has other replies for the unit; they are kept."""
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -178,7 +178,7 @@ def shard_number(text: str) -> Shard:
     """Return the shard for a text such as `2/8`.
 
     Raises:
-        InputError: If it names none.
+        InputError: If it is not a shard.
     """
     match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text)
     number, count = (int(match[1]), int(match[2])) if match else (0, 0)
@@ -196,7 +196,7 @@ def header_in(name: str, line: str) -> ShardHeader:
         line: Its first line; empty for an empty file.
 
     Raises:
-        InputError: If the file is no shard, or of a form that this program does not know.
+        InputError: If the file is not a shard, or has an unknown format.
     """
     try:
         header = record_from(ShardHeader, line)
@@ -218,7 +218,7 @@ def require_same_study(name: str, header: ShardHeader, wanted: ShardHeader) -> N
     Args:
         name: Name of the file.
         header: Its first line.
-        wanted: The first line of a shard of the study that receives it.
+        wanted: The first line that a shard of the receiving study would have.
 
     Raises:
         InputError: If they differ.
@@ -249,7 +249,7 @@ def sessions_in(name: str, lines: Iterable[str]) -> Iterator[SessionResult]:
         lines: All its lines.
 
     Raises:
-        InputError: If a line is damaged or the end is missing; a caller that needs a whole file reads it twice.
+        InputError: If a line is damaged or the end is missing; callers that need a whole file read it twice.
     """
     sha256, n, before = hashlib.sha256(), 0, ""
     for number, line in enumerate(lines, start=1):

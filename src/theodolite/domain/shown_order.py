@@ -15,7 +15,7 @@ from theodolite.domain.instrument import Instrument, Question
 
 @lru_cache
 def williams_rows(n: int) -> tuple[tuple[int, ...], ...]:
-    """Return the rows of a Williams design of n treatments: n of them where n is even, else 2n with the mirrored ones.
+    """Return the rows of a Williams design of n treatments: n rows for even n, else 2n with the mirrored ones.
 
     Example:
         >>> williams_rows(2)
@@ -38,16 +38,16 @@ T = TypeVar("T")
 
 
 WRITTEN, REVERSED = "as written", "reversed"
-"""Words for an order of two."""
+"""Text for each of two orders."""
 
 SHOWN, HIDDEN = "shown", "hidden"
-"""Words for the suggestions of a judge."""
+"""Text for the suggestions of a judge."""
 
 _SUGGESTED = f"suggestions {SHOWN}"
 
 
 class QuestionOrder(StrEnum):
-    """Which orders of questions a study shows."""
+    """The orders of questions that a study shows."""
 
     WRITTEN = "written"
     REVERSED = "reversed"
@@ -59,7 +59,7 @@ class OrderPlan:
     """Elements that a study shows in several orders; none by default.
 
     Attributes:
-        questions: As written; some sittings reversed; or all rows of a balanced design.
+        questions: As written, reversed in some sittings, or all rows of a balanced design.
         options: Whether some sittings show named answers in reverse.
         turns: Whether some sittings ask about the last turn first.
         dialogues: Whether some annotators get the queue's dialogues from its end.
@@ -72,20 +72,20 @@ class OrderPlan:
 
     @property
     def is_varied(self) -> bool:
-        """Whether anything is shown in several orders."""
+        """Whether any element is shown in several orders."""
         return self != OrderPlan()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownOrder:
-    """The order of one sitting; elements that its study does not vary are as written and marked so.
+    """The order of one sitting; elements that the study does not vary are marked as unvaried.
 
     Attributes:
-        row: Which order of the questions, from 1, of `rows`; 0 if questions are not varied.
-        rows: Orders of the questions; count, 0 if they are not varied.
+        row: Number of the order of questions, from 1, among `rows`; 0 if questions are not varied.
+        rows: Number of orders of the questions; count, 0 if they are not varied.
         options: Whether named answers are in reverse; None if that is not varied.
-        turns: Whether the last turn is asked about first; None likewise.
-        dialogues: Whether the annotator gets the queue from its end; None likewise.
+        turns: Whether the last turn is asked about first; None if that is not varied.
+        dialogues: Whether the annotator gets the queue from its end; None if that is not varied.
         suggestions: Whether a judge's answers are shown as suggestions; None if there are none to show.
     """
 
@@ -97,14 +97,14 @@ class ShownOrder:
     suggestions: bool | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a row that there is not."""
+        """Reject a row that does not exist."""
         if not (0 < self.row <= self.rows or self.row == self.rows == 0):
             message = f"a row of questions stands between 1 and `rows`; row={self.row}, rows={self.rows}"
             raise InputError(message)
 
     @property
     def text(self) -> str:
-        """The order in words that `shown_order_of` reads again; empty if nothing is varied.
+        """The order as text that `shown_order_of` reads; empty if nothing is varied.
 
         Example:
             >>> ShownOrder(row=2, rows=6, options=True).text
@@ -114,7 +114,7 @@ class ShownOrder:
 
     @property
     def suggestions_text(self) -> str:
-        """The condition of the suggestions, `shown` or `hidden`; empty if there were none to show."""
+        """The condition of the suggestions, `shown` or `hidden`; empty if there were none."""
         return "" if self.suggestions is None else SHOWN if self.suggestions else HIDDEN
 
     def _parts(self) -> Iterator[str]:
@@ -135,7 +135,7 @@ def shown_order_of(text: str) -> ShownOrder:
     """Return the order of an encoded text.
 
     Raises:
-        InputError: If it encodes none.
+        InputError: If it does not encode an order.
 
     Example:
         >>> shown_order_of("questions 2 of 6; options reversed")
@@ -178,7 +178,7 @@ def has_suggestions(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionGroup:
-    """A question with the follow-ups that are asked where it is; they never part.
+    """A question with the follow-ups that are asked with it; they stay together.
 
     Attributes:
         question: The question.
@@ -190,12 +190,12 @@ class QuestionGroup:
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """All of them, in order of asking."""
+        """The question and its follow-ups, in order of asking."""
         return (self.question, *self.follow_ups)
 
 
 def question_groups(instrument: Instrument) -> tuple[QuestionGroup, ...]:
-    """Return the questions of an instrument as written, each follow-up with its condition."""
+    """Return the questions of an instrument in their written order, each follow-up with its condition."""
     groups: dict[str, list[Question]] = {}
     in_group: dict[str, str] = {}
     for question in instrument.questions:
@@ -210,8 +210,8 @@ def question_groups(instrument: Instrument) -> tuple[QuestionGroup, ...]:
 def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionGroup, ...]:
     """Return the cards of an instrument as a sitting shows them.
 
-    Only neighbours that are asked about the same (the dialogue, or each turn) change places, so that
-    a question comes after the one that opens it; a question that stays keeps its place.
+    Only neighbours with the same subject (the dialogue, or each turn) are reordered, so that
+    a question follows the one that opens it; a question marked as fixed keeps its position.
     """
     shown: list[QuestionGroup] = []
     for block in _blocks(question_groups(instrument)):
@@ -221,7 +221,7 @@ def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[Question
 
 
 def n_orders(instrument: Instrument, plan: QuestionOrder) -> int:
-    """Return how many orders of its questions a plan shows; count, 0 if there is one alone."""
+    """Return how many orders of questions a plan shows; count, 0 if there is only one."""
     most = max(sum(not group.question.stays for group in block) for block in _blocks(question_groups(instrument)))
     if plan is QuestionOrder.WRITTEN or most < 2:
         return 0
@@ -233,7 +233,7 @@ def _blocks(groups: Sequence[QuestionGroup]) -> list[list[QuestionGroup]]:
 
 
 def _row(items: Sequence[T], order: ShownOrder) -> Sequence[T]:
-    """Return things in the order of a row; the first row is as written."""
+    """Return items in the order of a row; the first row is the written order."""
     if order.rows < 2 or len(items) < 2:
         return items
     if order.rows == 2:
@@ -244,5 +244,5 @@ def _row(items: Sequence[T], order: ShownOrder) -> Sequence[T]:
 
 
 def labels_reversed(reading: int) -> bool:
-    """Return whether a judge's reading of a number, from 1, shows the labels in reverse: every second one does."""
+    """Return whether a judge's reading with this number, from 1, shows the labels in reverse; every second one does."""
     return reading % 2 == 0

@@ -20,7 +20,7 @@ class RunPace:
     Attributes:
         calls: Replies stored in the period; count.
         units: Dialogues and annotations stored in it; count.
-        over_s: Length of the period; seconds. Shorter than requested if the run started within it.
+        over_s: Length of the period; seconds. It is shorter than requested if the run started within it.
     """
 
     calls: int = 0
@@ -43,7 +43,7 @@ class WorkerStatus:
         process: Number of the process there.
         started: Start of its work on the run; UTC.
         units: Units that it has leased; count.
-        is_alive: Whether its heartbeat has not ended.
+        is_alive: Whether its heartbeat is current.
     """
 
     name: str
@@ -60,7 +60,7 @@ class CallsSoFar:
 
     Attributes:
         over: Calls of units that are done or failed; count.
-        n_over: Such units; count.
+        n_over: Units that are done or failed; count.
         under_way: Calls of all other units; count.
     """
 
@@ -114,7 +114,7 @@ class Status:
 
     @property
     def calls_at_risk(self) -> int:
-        """Calls that the next run would repeat at most if the process were killed now; count.
+        """Maximum number of calls that the next run would repeat if the process were killed now; count.
 
         A unit requests one reply at a time, and a reply counts once it is stored.
         """
@@ -152,7 +152,7 @@ class Call:
     Attributes:
         reply: The reply.
         prompt: The chat that was sent, empty if none was; None if it cannot
-            be shown any more, because only its hash is stored and the texts have changed.
+            be shown, because only its hash is stored and the texts have changed.
     """
 
     reply: Reply

@@ -29,9 +29,9 @@ class Sampling:
     """Number of dialogues, and selection.
 
     Attributes:
-        seed: Every draw depends on it.
+        seed: Seed of all draws.
         dialogues: Dialogues with each application; None means one for each persona or script in each scenario.
-        repeats: Repetitions of each persona or script where `dialogues` is None; count.
+        repeats: Repetitions of each persona or script if `dialogues` is None; count.
     """
 
     seed: int = 1
@@ -58,7 +58,7 @@ class Budget:
     calls: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a limit that nothing could keep."""
+        """Reject a limit that no run could keep."""
         require_positive("budget", usd=self.usd, tokens=self.tokens, calls=self.calls)
 
     @property
@@ -104,11 +104,11 @@ class Study:
         budget: Limit of a run.
         pack: Name of the scenario pack that it builds on; empty for none.
         materials: Its packs and its held-out packet, for the contamination note.
-        levels: Settings of each level of testing; empty means model testing alone.
+        levels: Settings of each level of testing; empty means only model testing.
         annotation: How people's annotation is organised.
-        event: When and how people take part, if they do.
-        trees: Measurement trees that the answers are summed up by.
-        corrections: How people's labels correct judges' numbers, if stated.
+        event: When and how people take part; None if nobody does.
+        trees: Measurement trees that summarise the answers.
+        corrections: Corrections of judges' numbers by people's labels, if stated.
         schemas: Schemas that people annotate by; their guidelines are among the guidelines too.
         questionnaires: Questionnaires for testers after a session.
         annotator_attributes: The study's attributes of its annotators: attribute to annotator to group.
@@ -160,8 +160,8 @@ class Study:
     def run_fingerprint(self) -> str:
         """Content hash of everything that decides a run's calls.
 
-        Words, claims, budget, keys, prices, limits, trees and corrections are not in it, nor people who label by hand,
-        attributes of annotators, people's questionnaires, languages, topics, and a series' publications.
+        It excludes words, claims, budget, keys, prices, limits, trees and corrections, people who label by hand,
+        attributes of annotators, people's questionnaires, languages, topics, and the publications of a series.
         """
         applications = tuple(
             replace(application.deciding_part, scenarios=application.scenarios) for application in self.applications
@@ -187,7 +187,7 @@ class Study:
 
     @property
     def asked(self) -> tuple[Annotator, ...]:
-        """The annotators that a run calls; people who label by hand are not among them."""
+        """The annotators that a run calls, without people who label by hand."""
         return tuple(annotator for annotator in self.annotators if not annotator.by_hand)
 
     def _asked_guidelines(self) -> tuple[Guideline, ...]:
@@ -200,7 +200,7 @@ class Study:
         return frozenset(category.name for schema in self.schemas for category in schema.categories)
 
     def schema(self, name: str = "") -> AnnotationSchema | None:
-        """Return the schema of that name; without one, the schema that people annotate by. None if there is none."""
+        """Return the schema of that name; without a name, that of people's annotation. None if there is none."""
         schema_name = name or (self.annotation.schema if self.annotation else "")
         matches = (schema for schema in self.schemas if schema.name == schema_name or not schema_name)
         return next(matches, None)
@@ -227,12 +227,12 @@ class Study:
         return next(application for application in self.applications if application.name == name)
 
     def scenario(self, name: str) -> Scenario:
-        """Return the scenario of that name; recorded dialogues may name one that is not written down."""
+        """Return the scenario of that name; recorded dialogues may name one that the study does not define."""
         match = next((scenario for scenario in self.scenarios if scenario.name == name), None)
         return Scenario(name=name) if match is None else match
 
     def asks(self, guideline: str, scenario: str) -> bool:
-        """Return whether a scenario's dialogues are labelled by a guideline; recorded ones of no scenario are by all.
+        """Return whether a scenario's dialogues are labelled by a guideline; recorded ones without a scenario are.
 
         The categories of a schema are the same for all scenarios and levels.
         """
@@ -240,7 +240,7 @@ class Study:
         return not named or guideline in named or guideline in self.categories
 
     def labelled_by(self, dialogue: Dialogue, guideline: str = "") -> bool:
-        """Return whether a dialogue is labelled by a guideline; by any where none is named."""
+        """Return whether a dialogue is labelled by a guideline; by any if its scenario names none."""
         return not guideline or self.asks(guideline, dialogue.scenario)
 
     def application_version(self, name: str) -> str:
@@ -264,7 +264,7 @@ class Study:
 
 
 def deviations_of(study: Study) -> tuple[str, ...]:
-    """Return in words the parts of a study that its series has not preregistered."""
+    """Return as text the parts of a study that its series has not preregistered."""
     if study.preregistered is None:
         return ()
     return study.preregistered.deviations(

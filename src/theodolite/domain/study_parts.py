@@ -40,7 +40,7 @@ class Risk:
     Attributes:
         name: Identifier within the study.
         taxonomy: Identifier in a taxonomy, e.g. `ai-600-1/information-integrity`.
-        description: Description in words.
+        description: Description as text.
         identified_by: Whether dialogues, questionnaires or both show it.
         rules: Defect rules that show it in a dialogue, as `guideline.rule`.
         answers: Answers that show it in a questionnaire; each names its question as `questionnaire.question`.
@@ -90,9 +90,9 @@ class Calibration:
         rule: Name of the defect rule.
         caught: Defects that the judge called a defect; count.
         defects: Defects that people found; count, at least 1.
-        passed: Sound dialogues that it passed; count.
-        sound: Sound dialogues; count, at least 1.
-        source: Source of these labels, in words.
+        passed: Dialogues without a defect that it passed; count.
+        sound: Dialogues without a defect; count, at least 1.
+        source: Source of these labels, as text.
     """
 
     rule: str
@@ -103,7 +103,7 @@ class Calibration:
     source: str
 
     def __post_init__(self) -> None:
-        """Refuse counts that are no part of their whole."""
+        """Reject counts that exceed their whole."""
         for name, part, whole in (("caught", self.caught, self.defects), ("passed", self.passed, self.sound)):
             if not 0 <= part <= whole or whole < 1:
                 message = f"`{name}` must be two counts, a part and its whole, e.g. [180, 200]; got [{part}, {whole}]"
@@ -112,7 +112,7 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionChoice:
-    """How one judge's numbers are corrected.
+    """The corrections of one judge's numbers.
 
     Attributes:
         judge: Name of the annotator.
@@ -132,7 +132,7 @@ class CorrectionChoice:
 
 
 def choice_for(judge: str, choices: Iterable[CorrectionChoice]) -> CorrectionChoice:
-    """Return how a judge's numbers are corrected; the default if not stated."""
+    """Return the corrections of a judge's numbers; the default if not stated."""
     return next((choice for choice in choices if choice.judge == judge), CorrectionChoice(judge=judge))
 
 
@@ -159,9 +159,9 @@ class CriteriaSubject(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedCriteria:
-    """How a study's annotators are recruited, selected or assigned, as stated by a person.
+    """A person's statement on the recruitment, selection or assignment of a study's annotators.
 
-    A later statement takes its place and leaves it where it is.
+    A later statement replaces it; all statements are kept.
 
     Attributes:
         study: Name of the study.
@@ -182,14 +182,14 @@ class StatedCriteria:
     why: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse criteria without words."""
+        """Reject empty criteria."""
         if not self.text.strip():
             message = f"criteria of {self.about.value} need some words; got none"
             raise InputError(message)
 
     @staticmethod
     def subject(study: str) -> str:
-        """Return the hash under which the criteria of a study are filed."""
+        """Return the hash under which the criteria of a study are stored."""
         return digest("annotators criteria", study)
 
 
@@ -199,8 +199,8 @@ class SensitiveTopic:
 
     Attributes:
         name: Identifier within the study, e.g. `hate`.
-        about: Its content, in plain words without hints.
-        weight: How much it may weigh.
+        about: Its content, in plain words without details of the scenario.
+        weight: Burden for readers.
         scenarios: Names of the scenarios that touch it.
         words: Displayed name in another language; empty for the name itself.
     """
@@ -223,9 +223,9 @@ class TopicTally:
 
     Attributes:
         topic: Name of the topic.
-        weight: How much it may weigh.
-        n_asked: Testers and annotators with a question on topics to avoid.
-        n_people: Those of them who avoid it.
+        weight: Burden for readers.
+        n_asked: Testers and annotators who were asked about topics to avoid.
+        n_people: Testers and annotators who avoid it.
         n_spared: Planned sessions on the topic that were not offered to the person in their slot.
         n_free: Planned sessions on the topic with a free seat.
     """
@@ -243,7 +243,7 @@ def scenarios_of(topics: Iterable[SensitiveTopic], names: Collection[str]) -> fr
 
     Args:
         topics: All topics of a study.
-        names: Topics in the questions.
+        names: Names of the topics.
     """
     return frozenset(scenario for topic in topics if topic.name in names for scenario in topic.scenarios)
 

@@ -78,7 +78,7 @@ def spent_text(microusd: float, n_calls: int, n_unpriced: int) -> str:
 
 
 BLOCK = "\N{FULL BLOCK}"
-"""Replacement of each hidden character, so that lengths and positions stay."""
+"""Replacement of each hidden character, so that lengths and positions are unchanged."""
 
 
 def blocked(text: str, start: int, end: int) -> str:
@@ -93,7 +93,7 @@ def blocked(text: str, start: int, end: int) -> str:
 
 
 _TAG = re.compile(r"[a-z]{2,3}(-[a-z]{4})?(-([a-z]{2}|\d{3}))?(-([a-z\d]{5,8}|\d[a-z\d]{3}))*", re.IGNORECASE)
-"""Language, script, region and variants, each but the first optional (RFC 5646, section 2.1)."""
+"""Language, script, region and variants; all but the first are optional (RFC 5646, section 2.1)."""
 
 
 def is_tag(text: str) -> bool:
@@ -104,12 +104,12 @@ def is_tag(text: str) -> bool:
 def best_language(preferred: Iterable[str], offered: Sequence[str]) -> str:
     """Return the first offered language that matches a request; empty if none does.
 
-    A wish is shortened part by part until something fits (RFC 4647, section 3.4); a wish for a whole language
-    is also met by what is offered for one region.
+    A request is shortened part by part until something matches (RFC 4647, section 3.4); a request for a whole language
+    also matches an offer for one region.
 
     Args:
         preferred: Language tags, the most preferred first; other texts are skipped.
-        offered: Language tags, the first one where several suit alike.
+        offered: Language tags; of several equal matches the first one counts.
     """
     known = {tag.lower(): tag for tag in reversed(offered)}
     for wish in preferred:

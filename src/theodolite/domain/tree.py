@@ -25,7 +25,7 @@ class Leaf:
         question: The question, as `instrument.question`.
         session: Label of the dialogue.
         value: The answer; None unless the outcome is `ANSWERED`.
-        outcome: Status of the question.
+        outcome: Outcome of the answer.
         by: Name of the annotator, or opaque key of the tester.
         kind: `person`, `model`, `rule`, `tester`, or `reference` for a final label.
         turn: Number of the turn; None for the dialogue as a whole.
@@ -64,7 +64,7 @@ class ValueRange:
     """The values that numbers of a node can take.
 
     Attributes:
-        lowest: Lower end; may be reached.
+        lowest: Lower end of the scale.
         highest: Upper end of the scale, whether or not a value reaches it.
     """
 
@@ -72,7 +72,7 @@ class ValueRange:
     highest: float
 
     def __post_init__(self) -> None:
-        """Refuse a range without room."""
+        """Reject a range without length."""
         if not (math.isfinite(self.lowest) and math.isfinite(self.highest) and self.lowest < self.highest):
             message = f"a range needs its lower end below its upper end; got {self.lowest:g} to {self.highest:g}"
             raise InputError(message)
@@ -92,15 +92,15 @@ class Edge:
 
     Attributes:
         child: Name of the node below.
-        weight: Relative weight, 0 or more. A weight of 0 says that the child
-            does not matter here; it is neither missing nor a value of 0.
+        weight: Relative weight, 0 or more. A weight of 0 means that the child
+            does not count here; it is neither missing nor a value of 0.
     """
 
     child: str
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse a weight that is below 0 or no number."""
+        """Reject a weight that is below 0 or not a number."""
         if not (math.isfinite(self.weight) and self.weight >= 0):
             message = f"the weight of `{self.child}` must be a number of 0 or more; got {self.weight}"
             raise InputError(message)
@@ -113,13 +113,13 @@ class AnswersNode:
     Attributes:
         name: Name of the node.
         question: The question, as `instrument.question`.
-        levels: Only dialogues of these levels of testing; all where empty.
-        held_by: Only dialogues held by these; all where empty.
-        by: Only answers of these: names of annotators, or `person`, `model`, `rule`, `reference`, `tester`; all where
-            empty. Where it is empty or names `person`, a final label replaces the other labels of its dialogue.
+        levels: Only dialogues of these levels of testing; all if empty.
+        held_by: Only dialogues of these tester types; all if empty.
+        by: Only answers of these: names of annotators, or `person`, `model`, `rule`, `reference`, `tester`; all if
+            empty. If it is empty or names `person`, a final label replaces the other labels of its dialogue.
         among: Only dialogues of these groups; group name to value.
         range: Range of the scale, for numbers; None if the study's instrument defines it.
-        labels: Labels of the scale, for categories; likewise.
+        labels: Labels of the scale, for categories; None if the study's instrument defines them.
         free_text: Whether the question is answered in free text.
         orientation: Which end of the scale is the bad one.
         title: Displayed title.
@@ -157,9 +157,9 @@ class TransformNode:
         of: Name of the node with the input values.
         form: Form of the action.
         range: Range that the values have afterwards; None if they keep theirs.
-        recoded: For `recode`: value as text to the number in its place; None
-            leaves the answer out, and the counts show it.
-        orientation: For `recode`: which end is the bad one afterwards.
+        recoded: For `recode`: value as text to its replacement; None
+            omits the answer, and the counts show it.
+        orientation: For `recode`: bad end of the scale afterwards.
         title: Displayed title.
     """
 
@@ -179,7 +179,7 @@ class TransformNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollapseNode:
-    """One value a dialogue, or a turn, in place of several answers: of its turns, or of its annotators.
+    """One value per dialogue or turn in place of several answers: of its turns, or of its annotators.
 
     Attributes:
         name: Name of the node.
@@ -209,9 +209,9 @@ class SummaryNode:
         name: Name of the node.
         summary: Name of the summary function.
         edges: The edges to children, with their weights.
-        weigh: Where single answers lie below: whether each dialogue or each answer weighs one.
-        side: Kind of impact that it is about; None if it is about none.
-        beside: Names of nodes that are shown with it and do not enter its value.
+        weigh: Above single answers: whether each dialogue or each answer has weight one.
+        side: Kind of impact that it concerns; None if it concerns none.
+        beside: Names of nodes that are shown with it and do not affect its value.
         title: Displayed title.
         about: Its meaning, in a sentence.
     """
@@ -227,7 +227,7 @@ class SummaryNode:
 
     @property
     def children(self) -> tuple[str, ...]:
-        """Names of the nodes below, those beside it last."""
+        """Names of the nodes below; those beside it come last."""
         return (*(edge.child for edge in self.edges), *self.beside)
 
 
@@ -243,8 +243,8 @@ class Dimension:
         node: Name of the node that carries it.
         definition: Its definition.
         risks: Names of the risks that belong to it.
-        metrics: Metrics measured for it, in words.
-        criteria: Thresholds for its values, in words.
+        metrics: Metrics measured for it, as text.
+        criteria: Thresholds for its values, as text.
         crosswalk: Questions about it, as `instrument.question`, with their weight.
         unasked: Entries of its crosswalk that the study does not ask.
     """
@@ -271,7 +271,7 @@ class WeightedView:
     weights: Mapping[str, float]
 
     def __post_init__(self) -> None:
-        """Refuse a view without a weight above 0, and weights that are no numbers of 0 or more."""
+        """Reject a view without a weight above 0, and weights that are not numbers of 0 or more."""
         values = tuple(self.weights.values())
         if not all(math.isfinite(weight) and weight >= 0 for weight in values) or not any(values):
             message = f"view `{self.name}` needs weights of 0 or more, at least one above 0; got {dict(self.weights)}"
@@ -280,7 +280,7 @@ class WeightedView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeOutline:
-    """A tree that is still to be grown: over the guidelines and questionnaires of a study.
+    """The outline of a tree, which is constructed over the guidelines and questionnaires of a study.
 
     Attributes:
         name: Name of the tree.
@@ -305,12 +305,12 @@ class TreeDesign:
 
     Attributes:
         name: Name of the tree.
-        nodes: The nodes, those above before those below as far as the author cared.
+        nodes: The nodes, in the author's order.
         dimensions: Subjects of its branches.
         edition: Edition that its author gave it; identity is the content hash.
         about: Its content and source.
         views: Named weightings across dimensions; they change no node.
-        by_name: Name to node; follows from the nodes.
+        by_name: Name to node; derived from the nodes.
     """
 
     name: str
@@ -322,7 +322,7 @@ class TreeDesign:
     by_name: Mapping[str, TreeNode] = field(init=False, compare=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse two nodes of one name."""
+        """Reject two nodes with the same name."""
         names = [node.name for node in self.nodes]
         twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
         if twice:
@@ -363,7 +363,7 @@ class TreeDesign:
         return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about="", views=()))
 
     def upwards(self) -> tuple[TreeNode, ...]:
-        """Return the nodes so that each is behind all those below it.
+        """Return the nodes in an order in which each follows all nodes below it.
 
         Raises:
             InputError: If the design has a cycle.
@@ -402,7 +402,7 @@ class TreeDesign:
         nodes[new_name] = _renamed(node, new_name, names)
 
     def leaves_below(self, name: str) -> tuple[str, ...]:
-        """Return the names of the answers nodes that a node rests on, each once."""
+        """Return the names of the answers nodes below a node, each once."""
         seen: dict[str, None] = {}
         below: dict[str, None] = {}
         waiting = [name]
@@ -418,7 +418,7 @@ class TreeDesign:
 
 
 MOST_NODES = 5_000
-"""Nodes of an expanded tree at most; count."""
+"""Maximum number of nodes of an expanded tree; count."""
 
 
 def _free_name(child: str, parent: str, taken: set[str]) -> str:
@@ -446,7 +446,7 @@ def _without_words(node: TreeNode) -> TreeNode:
 
 
 def _below_first(design: TreeDesign, start: str, done: Mapping[str, TreeNode]) -> Iterator[TreeNode]:
-    """Yield a node behind all that is below it, without recursion: trees may be deep."""
+    """Yield a node after all nodes below it, without recursion, because trees may be deep."""
     path: dict[str, Iterator[str]] = {}
     yielded: set[str] = set()
     waiting = [start]

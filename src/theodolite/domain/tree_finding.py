@@ -1,4 +1,4 @@
-"""Findings of measurement trees: a number, or words, at each node."""
+"""Findings of measurement trees: a number, or labels and texts, at each node."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class NodeFinding:
     Attributes:
         node: Name of the node.
         result: The number, or the reason why there is none.
-        outcomes: Status of the answers below it, each counted once; counts.
-        n_dialogues: Dialogues that have an answer below it; count.
+        outcomes: Outcomes of the answers below it, each counted once; counts.
+        n_dialogues: Dialogues with an answer below it; count.
         dialogues: Labels of these dialogues; empty if not requested.
-        raised: Labels of those that raise it: each alone would raise the node above the lowest value.
-        answers: The first of the single answers that a leaf is made of; empty for other nodes.
+        raised: Labels of the dialogues that raise it: each alone would raise the node above the lowest value.
+        answers: The first single answers of a leaf; empty for other nodes.
         conditional: Whether some questions below were not asked of all dialogues,
             so that the value describes only those that were asked.
-        empty: Names of the children without data; they are left out, not taken as 0.
+        empty: Names of the children without data; they are omitted, not counted as 0.
         worst: For `max`: names of the children that reach it.
         worst_odds: For `max`: child to the share of replicates in which it is the highest.
-        labels: For sets: label to the number of answers that give it.
+        labels: For sets: label to the number of answers with it.
         texts: For free text: the answers, each once.
         spread: Standard deviation of several annotators' answers on one dialogue; None without repeated annotation.
     """
@@ -61,9 +61,9 @@ class NodeSplit:
         group: Name of the attribute to split by.
         part: The part, e.g. a type of user.
         n_dialogues: Dialogues of this part with an answer below the node; count.
-        finding: Result of the node; None if so few dialogues would identify people.
-        p_value: Chance of parts this different if they were drawn by lot, corrected
-            for all nodes that were split; None if it was not tested.
+        finding: Result of the node; None if the dialogues are so few that they would identify people.
+        p_value: Probability of parts at least this different if they were drawn at random, corrected
+            for all split nodes; None if it was not tested.
     """
 
     node: str
@@ -82,7 +82,7 @@ class ContextValue:
         part: Name of the context, e.g. a scenario, a level of testing or a type of user.
         n_dialogues: Dialogues of this context with an answer below the node; count.
         result: The value with its interval; None if it is withheld because the dialogues are too few.
-        outcomes: Outcomes of the answers below the node in this context; None likewise.
+        outcomes: Outcomes of the answers below the node in this context; None if they are withheld.
     """
 
     part: str
@@ -93,15 +93,15 @@ class ContextValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeRobustness:
-    """Contextual robustness of a node: how far its value moves between contexts of one kind.
+    """Contextual robustness of a node: how far its value varies between contexts of one kind.
 
     Attributes:
         node: Name of the node.
         context: Kind of context: `scenario`, `level`, `tester type` or the name of a group.
         values: The node in each context.
         lowest: Name of the context with the lowest value; empty if fewer than two contexts have a value.
-        highest: Name of the context with the highest value; likewise.
-        gap: Highest value less lowest value.
+        highest: Name of the context with the highest value; empty if fewer than two contexts have a value.
+        gap: Highest minus lowest value.
         spread: Standard deviation of the true values between contexts, without sampling error.
     """
 
@@ -122,14 +122,14 @@ class NodeLink:
         first: Name of one node.
         second: Name of the other.
         rank: Spearman's correlation across dialogues that have both.
-        partial: The same, with the other dimensions held; None if it cannot be had.
-        p_value: Chance of as strong a correlation if there were none, corrected for all pairs.
-        shared: Questions that both rest on; they alone make a correlation.
+        partial: Partial correlation given the other dimensions; None if it cannot be computed.
+        p_value: Probability of a correlation at least this strong if there is none, corrected for all pairs.
+        shared: Questions of both; they alone cause a correlation.
         both: Dialogues in which both are above their lowest value; count.
         first_only: Dialogues in which only the first is; count.
         second_only: Dialogues in which only the second is; count.
         neither: Dialogues in which none is; count.
-        odds_ratio: Odds of the one where the other is, relative to where it is not.
+        odds_ratio: Odds of one if the other is above its lowest value, relative to the odds if it is not.
     """
 
     first: str
@@ -153,7 +153,7 @@ class NodeWithout:
         node: Name of the node.
         child: Name of the child that is left out.
         value: Resulting value; None if nothing is left.
-        change: That value less the node's own; None likewise.
+        change: That value minus the node's own; None if nothing is left.
     """
 
     node: str
@@ -178,7 +178,7 @@ class TreeFinding:
         without: Values of nodes without one child.
         views: Value of each view of the design; the node is the name of the view.
         seed: Of the replicates.
-        replicates: Replicates that the intervals rest on; count.
+        replicates: Replicates behind the intervals; count.
     """
 
     design: TreeDesign
@@ -206,8 +206,8 @@ class NodeDifference:
     Attributes:
         node: Name of the node.
         first: Value in the first tree; None without data.
-        second: Value in the second; likewise.
-        difference: The second less the first, with its interval.
+        second: Value in the second; None without data.
+        difference: The second minus the first, with its interval.
     """
 
     node: str
@@ -228,8 +228,8 @@ class TreeComparison:
         differences: Node by node.
         lower: Nodes at which the first is lower.
         higher: Nodes at which the first is higher.
-        warnings: Why they are side by side only; empty if they may be compared.
-        n_pairs: Clusters of dialogues that both trees have, so that chance moves both alike; count.
+        warnings: Why they are only shown side by side; empty if they may be compared.
+        n_pairs: Clusters of dialogues that both trees share and that are resampled together; count.
     """
 
     first: str
@@ -250,7 +250,7 @@ class TreeStanding:
         tree: Name of the tree.
         dimensions: Dimensions on which every application has data.
         comparisons: Every two applications, node by node.
-        front: Applications that no other outdoes on all dimensions.
+        front: Applications that no other dominates.
         front_odds: Application to the share of replicates in which no other dominates it.
     """
 

@@ -65,10 +65,10 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
     """Return the design of a plain form; its meaning is checked elsewhere.
 
     Args:
-        plain: As it is in a file; see `docs/reference/tree-file.md`.
+        plain: The content of a file; see `docs/reference/tree-file.md`.
 
     Raises:
-        InputError: If it is no design; `faults` has everything that is wrong.
+        InputError: If it is not a design; `faults` lists all errors.
     """
     reader = _FormReader()
     reader.known(plain, DESIGN_KEYS, ())
@@ -95,7 +95,7 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     """Return the outline that a plain form describes: a topology and its dimensions.
 
     Raises:
-        InputError: If it is no outline; `faults` has everything that is wrong.
+        InputError: If it is not an outline; `faults` lists all errors.
     """
     reader = _FormReader()
     reader.known(plain, OUTLINE_KEYS, ())
@@ -129,7 +129,7 @@ def design_document(design: TreeDesign) -> dict[str, Json]:
 
 
 def range_of(text: str) -> ValueRange | None:
-    """Return the range that a text like `0-10` or `0..1` writes down; None if it is none.
+    """Return the range of a text like `0-10` or `0..1`; None if it is not a range.
 
     Raises:
         InputError: If the ends are in the wrong order.
@@ -140,7 +140,7 @@ def range_of(text: str) -> ValueRange | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FormReader:
-    """Reads plain values and keeps every misfit with its path."""
+    """Reads plain values and records every error with its path."""
 
     faults: list[Diagnostic] = field(default_factory=list)
 
@@ -189,7 +189,7 @@ class _FormReader:
         return tuple(self.text(entry, what) for entry in values)
 
     def choices(self, value: Any, kind: type[StrEnum], what: str) -> tuple[str, ...]:
-        """Return words of a choice; `red_teaming` is `red teaming`, as in study files."""
+        """Return the words of a choice; `red_teaming` is `red teaming`, as in study files."""
         values = (word.replace("_", " ") for word in self.texts(value, what))
         return tuple(str(self.choice(word, kind, None, what)) for word in values)
 
@@ -269,7 +269,7 @@ def _transform(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> Tree
 
 
 def _key(label: Any) -> str:
-    """Return a key as a text: files may write `0` and `yes` without marks around them."""
+    """Return a key as text, because files may write `0` and `yes` without quotes."""
     if isinstance(label, bool):
         return "yes" if label else "no"
     return label if isinstance(label, str) else f"{label:.15g}"
@@ -403,7 +403,7 @@ def _stated(orientation: Orientation) -> str:
 
 
 FORMAT: Final = "theodolite-tree/1"
-"""Name and number of the file's form; the number rises when readers break."""
+"""Name and version of the file's format; the version is incremented when readers break."""
 
 
 LEAF_KEYS = (
@@ -445,7 +445,7 @@ class LeafSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeFile:
-    """A design with the data that it is computed from.
+    """A design with the data for its computation.
 
     Attributes:
         design: The tree.
@@ -456,7 +456,7 @@ class TreeFile:
     sets: tuple[LeafSet, ...] = ()
 
     def of(self, application: str = "") -> LeafSet:
-        """Return the leaves of an application; of the only one where none is named.
+        """Return the leaves of an application; of the only one if none is named.
 
         Raises:
             InputError: If the file has no such application, or several and none is named.
@@ -476,7 +476,7 @@ def tree_file_of(plain: Mapping[str, Any]) -> TreeFile:
     """Return the content of a tree file: a design alone, or one with leaves.
 
     Raises:
-        InputError: If it is no tree file; lists all faults.
+        InputError: If it is not a tree file; lists all errors.
     """
     if "nodes" in plain:  # a design by itself
         return TreeFile(design=design_of(plain))
@@ -549,7 +549,7 @@ def leaves_of(rows: Iterable[Any], where: str = "leaves") -> tuple[Leaf, ...]:
     """Return the leaves that plain rows describe.
 
     Raises:
-        InputError: If rows describe none; lists the first ten of them.
+        InputError: If rows are invalid; lists the first ten of them.
     """
     leaves: list[Leaf] = []
     wrong: list[str] = []
@@ -594,7 +594,7 @@ def _leaf(row: Any) -> Leaf:
 
 
 def _value(value: Any) -> str | None:
-    """Return an answer as a text; 4 and 4.0 are both `4`."""
+    """Return an answer as text; 4 and 4.0 are both `4`."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):

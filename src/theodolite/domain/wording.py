@@ -1,7 +1,7 @@
-"""Wording: the displayed texts of a study, each with a key, and the study in another language.
+"""Wording: the displayed texts of a study by key, and the study in another language.
 
-Answers name questions and labels, never texts: answers in another language are the same. Names stay
-as they are, so that a study in another language is displayed and never stored.
+Answers name questions and labels, never texts, so answers in another language are the same. Names stay
+unchanged: a study in another language is displayed, but never stored.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Key: TypeAlias = tuple[str, ...]
 """Path of a text, e.g. `("questionnaires", "after", "questions", "helpful", "ask")`."""
 
 TITLE, CONSENT, WARNING, SCREENING = ("title",), ("consent",), ("warning",), ("screening",)
-"""Parts that a study has once; the warning and the topics are one text."""
+"""Parts that occur once in a study; the warning and the topics are one text."""
 
 _LEVELS = (Level.RED_TEAMING, Level.FIELD_TESTING)
 
 
 def written(key: Key) -> str:
-    """Return a key as translations hold it."""
+    """Return a key in the form of translations."""
     return "/".join(key)
 
 
 def task_part(scenario: str, level: Level) -> Key:
-    """Return the part that a scenario's task at a level is."""
+    """Return the part of a scenario's task at a level."""
     return ("scenarios", scenario, "instructions", level.value.replace(" ", "_"))
 
 
@@ -79,15 +79,15 @@ def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalisedStudy:
-    """A study as it reads in a language: each part as a whole in it, or as a whole in the study's own.
+    """A study in another language: each part is completely in that language, or completely in the study's own.
 
-    A questionnaire is never shown half in one language and half in another.
+    No questionnaire mixes two languages.
 
     Attributes:
         study: The study for display; its versions belong to no stored study.
         language: The requested language.
         own: The study's own language.
-        parts: Texts in the wanted language.
+        parts: Texts in the requested language.
     """
 
     study: Study
@@ -96,7 +96,7 @@ class LocalisedStudy:
     parts: frozenset[Key]
 
     def language_of(self, part: Key) -> str:
-        """Return the language that a part is in."""
+        """Return the language of a part."""
         return self.language if part in self.parts else self.own
 
 
@@ -106,7 +106,7 @@ def languages_of(study: Study) -> tuple[str, ...]:
 
 
 def localised(study: Study, language: str) -> LocalisedStudy:
-    """Return a study as it reads in a language; in its own where there is no translation."""
+    """Return a study in a language; in its own if there is no translation."""
     translation = next((candidate for candidate in study.translations if candidate.language == language), None)
     if translation is None:
         return LocalisedStudy(study=study, language=study.language, own=study.language, parts=frozenset())
@@ -116,7 +116,7 @@ def localised(study: Study, language: str) -> LocalisedStudy:
 
 
 def missing(texts: Mapping[Key, str], translation: Translation) -> list[Key]:
-    """Return the keys of some texts that a translation does not have."""
+    """Return the keys of some texts that a translation lacks."""
     return [key for key in texts if not translation.words.get(written(key))]
 
 

@@ -129,7 +129,7 @@ class ListedLabel:
         annotator: Name of the annotator; `reference` for a final label.
         guideline: Name of the guideline.
         value: The label; empty without one.
-        outcome: Status of the question.
+        outcome: Outcome of the label.
         is_defect: Whether a defect rule of the guideline holds; None without a label, or without a rule.
     """
 

@@ -124,7 +124,7 @@ class ListedRoom:
     Attributes:
         token: Opaque.
         category: Name of the category.
-        state: Status of the study.
+        state: State of the calibration session.
         name: Name of its dialogue on one reader's pages.
         scenario: Name of the scenario.
         opening: First text, as annotators see it.

@@ -100,7 +100,7 @@ class CalibrationRoom:
 
     Attributes:
         token: Opaque.
-        state: Status of the study.
+        state: State of the calibration session.
         version: Content hash of the guideline.
         guideline: The questions.
         dialogue: The blinded dialogue.

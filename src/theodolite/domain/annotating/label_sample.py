@@ -123,7 +123,7 @@ class GivenLabel:
         turn: Number of the turn; None for the dialogue as a whole.
         guideline: Name of the guideline.
         question: Name of the question.
-        outcome: Status of the question.
+        outcome: Outcome of the question.
         value: The label; None unless the outcome is `ANSWERED`.
         reason: Reason, in the person's words.
         annotator: The annotator.

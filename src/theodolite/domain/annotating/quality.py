@@ -60,8 +60,8 @@ class Conscientiousness:
         gold_asked: Answers to gold items; count.
         early_alike: Answers in the first half of the work that equal other annotators' answers; count.
         early_asked: Answers in that half that other annotators also gave; count.
-        late_alike: The same for the second half; count.
-        late_asked: The same for the second half; count.
+        late_alike: Answers in the second half that equal other annotators' answers; count.
+        late_asked: Answers in the second half that other annotators also gave; count.
         n_returned: Annotations that a review returned; count.
     """
 

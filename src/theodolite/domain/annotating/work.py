@@ -187,7 +187,7 @@ class WorkItem:
         tester: Key of the tester; empty for none.
         scenario: Name of the scenario of the dialogue.
         is_heavy: Whether the scenario touches a heavy topic.
-        state: Status of the study.
+        state: State of the item in the queue.
     """
 
     key: str
@@ -240,7 +240,7 @@ class Reservation:
         token: Opaque identifier for addresses.
         category: Name of the guideline.
         version: Content hash of the guideline.
-        state: Status of the study.
+        state: State of the reservation.
         until: Time at which it ends unless renewed; UTC, None unless reserved.
         submitted: Time of the last submission; UTC, None if never.
         reason: Reason for its release, in the annotator's words; empty if none was given.

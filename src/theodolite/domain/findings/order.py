@@ -150,7 +150,7 @@ class RankingAgreement:
         opposed_pairs: CIN as an estimate: share of all pairs, with its interval.
         common_chain: LIS as an estimate: length expected among as many units, with its interval.
         chance_cin: Expected value for an unrelated judge.
-        chance_lis: The same for the longest chain.
+        chance_lis: Expected length of the longest chain for an unrelated judge.
     """
 
     n: int
@@ -359,7 +359,7 @@ class OrderFinding:
         window: Scores in a rolling window; count.
         windows: Metrics of rolling windows over the run, at most a few hundred; empty if none fits.
         worst: The worst scores with their reasons.
-        runs: The same metrics for each finished run of the study, this one last; empty if there is one run.
+        runs: Metrics of each finished run of the study, this one last; empty if there is only one run.
     """
 
     subject: ScoreSubject

@@ -23,7 +23,7 @@ class AnswerSpread:
         group: Name and value of the group; empty for all testers.
         counts: Frequency of each label, in order of the scale; empty for free text.
         n: Responses with an answer; count.
-        outcomes: Status of the question in the other responses; counts.
+        outcomes: Outcomes of the question in the other responses; counts.
         quartiles: Lower quartile, median and upper quartile, as labels; None if the labels have no order.
         top_labels: The highest labels of the scale, whose share is reported; empty if the labels have no order.
         top: Share of answers with one of them, among the sessions with an answer.

@@ -90,7 +90,7 @@ class RiskPart:
         n: Dialogues or sessions with a known state of the risk; count.
         n_undecided: Dialogues or sessions without a decision; count, in no other number.
         n_people: Testers, personas or scripts behind the known ones; count.
-        count: Those in which it materialised; None if there are too few to report.
+        count: Dialogues or sessions in which it materialised; None if there are too few to report.
     """
 
     group: str

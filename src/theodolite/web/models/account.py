@@ -156,7 +156,7 @@ class HostedStudy(models.Model):
         name: Name from its file.
         title: Displayed name; reveals nothing about applications.
         folder: Folder of its files; empty if it consists only of a shipped pack.
-        state: Status of the study.
+        state: State of the study on the server.
         message: Shown to all while it is paused.
         keeps_hours: Whether opening and closing times apply; not during a trial.
         second_factor: Roles that need a second factor here, in addition to those of the whole server.

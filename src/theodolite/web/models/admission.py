@@ -308,7 +308,7 @@ class Submission(models.Model):
         token: Identifies it in addresses.
         team: Its owner; only the team and organisers see the submission.
         name: Name in the study; testers and annotators never see it.
-        state: Status of the study.
+        state: State of the submission.
         way: Connection: an endpoint or a class installed by the operator.
         url: Address of the endpoint.
         body: Template of the JSON request body.

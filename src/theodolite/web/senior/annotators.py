@@ -156,7 +156,7 @@ class JudgeView:
     """A judge as the page shows it.
 
     Attributes:
-        standing: Status of the judge.
+        standing: State of the judge in the queue, with its evidence.
         title: Humanised name of its guideline.
         validation_report: The text of the report; empty without one.
         lines: Results by question.
