@@ -43,7 +43,7 @@ MAJORITY_OF_PEOPLE, MAJORITY_OF_JUDGES = "majority of people", "majority of judg
 """Name of the majority label in lists of annotators."""
 
 FEWEST_OF_A_MAJORITY = 3
-"""Annotators below which there is no majority but agreement; count."""
+"""Minimum number of annotators for a majority; count."""
 
 Clusters: TypeAlias = list[str] | None
 """The cluster of each planned session; None if no two share one."""
@@ -83,23 +83,23 @@ class SourcePair:
 def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of the annotators of one application, on one question.
 
-    Every two people are compared (up to ten people) and all people together, and
-    judges likewise, the members of each panel among them. Every judge is compared
+    Every two people are compared (up to ten people), as well as all people together;
+    the same applies to judges, including the members of each panel. Every judge is compared
     with the reference or, if there is none, with each person; people who label by
-    hand or were imported are compared with the reference, too. Against the
-    reference there are precision, recall and F1 of each label, and the majority
+    hand or were imported are also compared with the reference. With a
+    reference there are also precision, recall and F1 of each label, and the majority
     of three or more people or judges.
 
-    All coefficients rest on the same dialogues, those with readable labels of both
-    (ADR-0062). What cannot be read is counted in the outcomes, and `bounds` of
-    plain agreement say what it could change.
+    All coefficients use the same dialogues, those with readable labels of both
+    (ADR-0062). Unreadable labels are counted in the outcomes, and `bounds` of
+    plain agreement state their possible effect.
     """
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
     yield from _among(application, labels, people, [people])
     for judge in [*judges, *_people_with_standard(by)]:
         for authority in [by.reference] if by.reference else people:
-            # Only a dialogue that the person was assigned can be missing.
+            # Only dialogues that are assigned to the person can be missing.
             shared = labels.assigned_to(authority)
             if labels.positions and not shared.positions:
                 continue
@@ -107,7 +107,7 @@ def agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> I
             yield from _pair_measurements(application, shared, pair)
             if authority is by.reference:
                 yield from _class_measurements(application, labels, pair)
-    # Of two judges without a panel their pair says all.
+    # For two judges without a panel, their pair suffices.
     together = [judges] if len(judges) > 2 else []
     yield from _among(application, labels, judges, [*together, *_panels(judges)])
     for members, name in ((people, MAJORITY_OF_PEOPLE), (judges, MAJORITY_OF_JUDGES)):
@@ -128,7 +128,7 @@ def _among(
 ) -> Iterator[Measurement]:
     """Yield the agreement of annotators of one kind, two by two and group by group."""
     for first, second in pairs_of(annotators):
-        # Only a dialogue that both were to label can be missing.
+        # Only dialogues that both should label can be missing.
         shared = labels.assigned_to(first).assigned_to(second)
         if shared.positions or not labels.positions:
             yield from _pair_measurements(application, shared, pair_of(shared, first, second))
@@ -137,14 +137,14 @@ def _among(
 
 
 def _panels(judges: Sequence[AnswerSource]) -> list[list[AnswerSource]]:
-    """Return the judges that sit on a panel together, panel by panel; one alone is no panel."""
+    """Return the judges of each panel; a single judge is not a panel."""
     names = dict.fromkeys(judge.panel for judge in judges if judge.panel)
     panels = [[judge for judge in judges if judge.panel == name] for name in names]
     return [members for members in panels if len(members) > 1]
 
 
 def confusions(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Confusion]:
-    """Yield the confusion matrix of every two annotators that are compared."""
+    """Yield the confusion matrix of every two compared annotators."""
     people = [source for source in by.annotators if source.is_person]
     judges = [source for source in by.annotators if not source.is_person]
     standards = ([by.reference] if by.reference else []) + people
@@ -173,7 +173,7 @@ def confusions(application: str, labels: QuestionLabels, by: AnswerSources) -> I
 
 
 def pairs_of(annotators: Sequence[AnswerSource]) -> list[tuple[AnswerSource, AnswerSource]]:
-    """Return every two annotators; none if there are more than a reader could look at pair by pair."""
+    """Return every two annotators; empty if there are too many for a reader to view pair by pair."""
     return list(combinations(annotators, 2)) if len(annotators) <= MOST_IN_PAIRS else []
 
 
@@ -192,7 +192,7 @@ def pair_of(labels: QuestionLabels, first: AnswerSource, second: AnswerSource) -
 
 def clusters_of(labels: QuestionLabels) -> Clusters:
     """Return the cluster of each session; None if no two sessions share one."""
-    # A dialogue without a cluster resembles no other.
+    # A dialogue without a cluster is independent of all others.
     names = [labels.setting(position).cluster or f"alone {position}" for position in labels.positions]
     return shared_clusters(names)
 
@@ -232,7 +232,7 @@ def explained(result: Estimate | Undefined, outcomes: Outcomes) -> Estimate | Un
 
 
 def bounds_of(result: Estimate | Undefined, outcomes: Outcomes) -> tuple[float, float] | None:
-    """Return plain agreement if unreadable labels count as disagreement, and as agreement; None if none is."""
+    """Return plain agreement with unreadable labels as disagreement, and as agreement; None if all are readable."""
     unreadable = outcomes.unparseable + outcomes.refused
     if isinstance(result, Undefined) or result.count is None or not unreadable:
         return None
@@ -257,7 +257,7 @@ def _class_measurements(application: str, labels: QuestionLabels, pair: SourcePa
 
 
 def class_figures(report: ClassificationReport) -> Iterator[tuple[Measure, str, Estimate | Undefined]]:
-    """Yield measure, label and number of everything that a classification report holds; no label for all together."""
+    """Yield measure, label and number of each entry of a classification report; no label for entries over all."""
     yield Measure.MACRO_F1, "", report.macro_f1
     for scores in report.classes:
         yield Measure.CLASS_PRECISION, scores.label, scores.precision
@@ -374,7 +374,7 @@ def _panel_outcome(readings: Sequence[DialogueLabel]) -> Outcome:
 def pool_agreements(application: str, question_labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of each judge with the guideline's pool of people; nothing without a pool.
 
-    Each dialogue counts once, with the share of its labels by people that equal the
+    Each dialogue counts once, with the share of people's labels that equal the
     judge's label. Dialogues and people are clusters of the variance (ADR-0065).
 
     Source:
@@ -432,7 +432,7 @@ def _outcome(judged: DialogueLabel, people: DialogueLabel) -> Outcome:
 def score_agreements(application: str, labels: QuestionLabels, by: AnswerSources) -> Iterator[Measurement]:
     """Yield the agreement of scores on one question that is answered by numbers.
 
-    Every judge is compared with the reference or, if there is none, against each
+    Every judge is compared with the reference or, if there is none, with each
     person; people are compared with each other. There are five numbers for each
     pair: distance, bias (second minus first) and three correlations.
     """
@@ -476,23 +476,23 @@ def _number(reading: DialogueLabel) -> float | None:
 
 
 FEWEST_RATERS: Final = 3
-"""Smallest number of annotators for estimating individual errors; count."""
+"""Minimum number of annotators for estimating individual errors; count."""
 
 FEWEST_DIALOGUES: Final = 20
-"""Smallest number of dialogues with this number of labels; count."""
+"""Minimum number of dialogues with this number of labels; count."""
 
 SMOOTHING: Final = 0.05
 """Labels added to each cell of an annotator's errors."""
 
 MOST_ROUNDS: Final = 200
-"""Rounds of the search; a diagnosis needs no more digits."""
+"""Maximum number of iterations; a diagnosis needs no more digits."""
 
 
 def rater_checks(application: str, question_labels: QuestionLabels, by: AnswerSources) -> Iterator[RaterChecks]:
     """Yield estimates about the raters of one question and application, by models of raters.
 
-    Models take disagreement as error, and people may disagree with good reason: a low
-    number is a cause to look at an annotator's labels and none to leave them out.
+    Models treat disagreement as error, and people may disagree with good reason: a low
+    number is a reason to inspect an annotator's labels, not to exclude them.
     Fewer than three annotators, or fewer than twenty dialogues with three labels, give no result.
 
     Source:
@@ -528,7 +528,7 @@ def rater_checks(application: str, question_labels: QuestionLabels, by: AnswerSo
 
 
 FEWEST: Final = 3
-"""People below which a group is not named; count."""
+"""Minimum number of people in a named group; count."""
 
 
 def annotator_groups(
@@ -539,10 +539,10 @@ def annotator_groups(
     *,
     seed: int = 0,
 ) -> Iterator[AnnotatorGroups]:
-    """Yield the agreement of self-described groups of people on one question, one result an attribute.
+    """Yield the agreement of self-described groups of people on one question, one result per attribute.
 
     Annotators without a statement are in no group. Labels
-    that cannot be read are left out, and so are attributes in which all are alike.
+    that cannot be read are omitted, as are attributes with the same value for everybody.
 
     Args:
         application: Name of the application.
@@ -591,7 +591,7 @@ def annotator_groups(
 def _defects(
     question_labels: QuestionLabels, labels: Sequence[Sequence[str | None]], groups: Sequence[str], seed: int
 ) -> Iterator[GroupDefects]:
-    """Yield how often each group of three people or more sees a defect, by the rules of the question."""
+    """Yield how often each group of at least three people sees a defect, by the rules of the question."""
     scale = question_labels.question.scale
     for rule in question_labels.guideline.defect_rules:
         if rule.question != question_labels.question.name or not any(n >= FEWEST for n in Counter(groups).values()):

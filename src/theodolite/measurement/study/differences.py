@@ -38,17 +38,17 @@ from theodolite.measurement.study.risks import FEWEST as FEWEST_PEOPLE
 from theodolite.measurement.trees.robustness import gap_interval
 
 FEWEST: Final = 10
-"""Dialogues with a label from which a group has a rate; count."""
+"""Minimum number of labelled dialogues for the rate of a group; count."""
 
 GAP_METHOD: Final = "simultaneous differences of all pairs of groups (MOVER, Sidak)"
 
 
 def comparisons_of(evidence: Evidence, measurements: Sequence[Measurement]) -> tuple[Comparison, ...]:
-    """Return each application beside the one that it is to be compared with, rate by rate.
+    """Return each application paired with the one that it is compared with, rate by rate.
 
-    A variant is beside the application that it is a variant of.
-    In studies without variants each application is beside the first one of the study.
-    Rates of single people of a pool are left out.
+    A variant is compared with the application that it is a variant of.
+    In studies without variants, each application is compared with the first one of the study.
+    Rates of single people of a pool are omitted.
 
     Args:
         evidence: All records of one run.
@@ -113,11 +113,11 @@ def _verdicts(rate: Measurement) -> Iterator[tuple[str, bool | None]]:
 
 
 def group_gaps(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterator[GroupGap]:
-    """Yield for each leading defect rate and group of the study how far the rate differs between groups.
+    """Yield the gap between groups for each leading defect rate and group of the study.
 
-    The gap is the highest rate less the lowest, over the groups with ten labelled dialogues or more.
+    The gap is the highest minus the lowest rate, over the groups with at least ten labelled dialogues.
     Its interval holds for all pairs of groups at once, because the data choose the pair (ADR 0093).
-    It does not hold for all gaps of a report at once.
+    It does not hold for all gaps of a report together.
 
     Args:
         evidence: All records of one run.
@@ -150,7 +150,7 @@ def _gaps(evidence: Evidence, rate: Measurement) -> Iterator[GroupGap]:
 
 
 def _parts(evidence: Evidence, rate: Measurement, group: str) -> dict[str, list[tuple[str, bool]]]:
-    """Return by value of a group the cluster and the verdict of each labelled dialogue."""
+    """Return the cluster and the verdict of each labelled dialogue, by value of a group."""
     sessions, settings = evidence.answers.sessions, evidence.answers.settings
     parts: dict[str, dict[int, tuple[str, bool]]] = {}
     for label, is_defect in _verdicts(rate):
@@ -202,7 +202,7 @@ def typology_rates(evidence: Evidence) -> Iterator[TypologyRate]:
     """Yield for each rule the defect rate of each type of user with each type of application.
 
     A tester, persona or script that met several applications is one cluster of their dialogues.
-    Intervals generalise to further users of a type; they describe the tested applications alone.
+    Intervals generalise to other users of a type, but describe only the tested applications.
     Rates over fewer than five people are withheld.
 
     Source:

@@ -91,13 +91,13 @@ def measure_study(
     summaries: Methods = BUILT_IN,
     measures: Mapping[str, PluginMeasure] | None = None,
 ) -> Findings:
-    """Measure everything that the evidence of a run supports.
+    """Compute all measurements that the evidence of a run supports.
 
-    For each application and guideline: the rate of each defect rule, by the
-    reference and by each annotator for itself, and the agreement of those who
+    For each application and guideline, these are the rate of each defect rule, by the
+    reference and by each annotator separately, and the agreement of those who
     label. Levels of testing and kinds of testers are counted separately. Every
     planned session is in the outcomes of every estimate; those that failed, were
-    refused, unparseable or still open stay visible.
+    refused, unparseable or still open remain visible.
 
     Args:
         evidence: All records of one run.
@@ -183,7 +183,7 @@ def _plugin_measurements(evidence: Evidence, measures: Mapping[str, PluginMeasur
 
 
 def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
-    """Return for each material of a study the dialogues in which an application repeats one of its canaries.
+    """Return, for each material of a study, the dialogues in which an application repeats one of its canaries.
 
     A canary in a response shows that the application, or its model, has seen the material;
     no canary in any response does not show the opposite.
@@ -291,7 +291,7 @@ def _means(
 
 
 def _designs(evidence: Evidence) -> dict[str, Design]:
-    """Return by guideline how the dialogues for labels by hand were selected; each is computed once."""
+    """Return the sampling design of labels by hand by guideline; each is computed once."""
     labelled = {annotator.guideline for annotator in evidence.study.annotators if annotator.by_hand}
     return {
         guideline.name: sample_design(evidence, guideline)
@@ -303,9 +303,9 @@ def _designs(evidence: Evidence) -> dict[str, Design]:
 def _settings(
     evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
 ) -> Iterator[tuple[EstimateSubject, Positions]]:
-    """Yield an application under each level and tester type, each with the sessions that a rule applies to.
+    """Yield an application at each level and tester type, with the sessions to which a rule applies.
 
-    A setting without such a session is left out; a rule that applies to no
+    Settings without such a session are omitted; a rule that applies to no
     session at all is yielded once.
     """
     settings = evidence.answers.settings
@@ -358,7 +358,7 @@ def _question_labels(
     guideline: Guideline,
     is_comparable: Callable[[Scale], bool] = _has_points,
 ) -> Iterator[QuestionLabels]:
-    """Yield the questions that are asked once a dialogue and answered on a scale that can be compared."""
+    """Yield the questions that are asked once per dialogue and answered on a comparable scale."""
     positions = positions_of(evidence.study, evidence.answers, application, guideline)
     for question in guideline.instrument.questions:
         if question.level is QuestionLevel.DIALOGUE and is_comparable(question.scale):
@@ -368,7 +368,7 @@ def _question_labels(
 def _shared_question_labels(
     evidence: Evidence, application: Application, guideline: Guideline
 ) -> Iterator[QuestionLabels]:
-    """Yield the questions on which judges can agree with a pool; of the main question the label of the dialogue."""
+    """Yield the questions on which judges can agree with a pool; for the main question, the label of the dialogue."""
     yield from _question_labels(evidence, application, guideline)
     question = guideline.question
     if question.level is QuestionLevel.TURN and _has_points(question.scale):
@@ -383,8 +383,8 @@ Flags = Mapping[int, bool]
 def proxy_checks(evidence: Evidence) -> tuple[ProxyCheck, ...]:
     """Return the results of each scenario that is a proxy of a real use.
 
-    It checks the rules that show one of the scenario's risks or are about its
-    guardrail, by each annotator for itself; dialogues without a label stay counted.
+    It checks the rules that show one of the scenario's risks or concern its
+    guardrail, by each annotator separately; dialogues without a label remain counted.
 
     P-values are adjusted for all checks at once.
 
@@ -482,7 +482,7 @@ def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
 
 
 def _orders(rates: Sequence[ProxyRate]) -> Iterator[LevelOrder]:
-    """Yield for every two levels how far they agree on which application is worse."""
+    """Yield, for every two levels, their agreement on which application is worse."""
     shares: dict[Level, dict[str, float]] = defaultdict(dict)
     for rate in rates:
         if isinstance(rate.defect, Estimate):
@@ -500,12 +500,12 @@ def _orders(rates: Sequence[ProxyRate]) -> Iterator[LevelOrder]:
 
 
 def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
-    """Yield the status of each claim by the reference, or else by each annotator separately.
+    """Yield the state of each claim according to the reference, or else to each annotator separately.
 
     One defect contradicts a claim, because a claim states what the application does
-    and not how often. Nothing but a labelled dialogue supports one: what failed,
+    and not how often. Only labelled dialogues support a claim: a dialogue that failed,
     was refused or could not be read leaves it untested. A few dialogues without a
-    defect support a claim and prove nothing, so `n` travels with it.
+    defect support a claim but prove nothing, so `n` is reported with it.
     """
     for application in evidence.study.applications:
         for claim in application.claims:
@@ -591,7 +591,7 @@ def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
     """Return the findings of an event; None without participants.
 
     Args:
-        study: With the limits that it sets.
+        study: The study with its limits of exposure.
         record: Participants' records other than dialogues and answers.
     """
     if not record.sessions and not record.tombstones:

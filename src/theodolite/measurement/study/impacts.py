@@ -26,7 +26,7 @@ from theodolite.measurement.scores import mean_estimate
 from theodolite.measurement.trees.construction import magnitude_question
 
 HIGHEST: Final = 10.0
-"""Upper end of the scale of magnitudes; every grade is moved to it."""
+"""Upper end of the scale of magnitudes; every grade is rescaled to it."""
 
 UNIT: Final = "points from 0 to 10"
 
@@ -55,8 +55,8 @@ def risk_impact(grades: Sequence[RiskGrade], *, n_pending: int = 0) -> RiskImpac
     """Return likelihood, magnitude and expected magnitude of a risk, with the directions of its impact.
 
     The likelihood is the share of decided dialogues or sessions in which the risk materialised.
-    The magnitude is the mean grade of those in which it did, as far as they were graded.
-    The expected magnitude is the mean over all decided ones, where the others count 0; it equals likelihood times
+    The magnitude is the mean grade of the graded ones in which it materialised.
+    The expected magnitude is the mean over all decided ones, with 0 for the others; it equals likelihood times
     magnitude, and is undefined if a materialised one has no grade.
     All intervals account for people with several dialogues.
 

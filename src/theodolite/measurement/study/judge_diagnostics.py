@@ -25,7 +25,7 @@ from theodolite.measurement.study.rates import defects_of, rate_of
 from theodolite.measurement.votes import flip_rate, retest_alpha, vote_share, votes_or_samples
 
 DEFECT, NO_DEFECT = "defect", "no defect"
-"""A vote's meaning for rates."""
+"""The meaning of a vote for rates."""
 
 Values = tuple[str | None, ...]
 """A judge's readings of one dialogue for the deciding question; None for a reading without a label."""
@@ -70,7 +70,7 @@ def _diagnostics_of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _JudgeVotes:
-    """The votes of one judge on some dialogues, on the question that its guideline's first rule decides by."""
+    """The votes of one judge on some dialogues, on the question of its guideline's first rule."""
 
     table: AnswerTable
     guideline: Guideline
@@ -82,7 +82,7 @@ class _JudgeVotes:
     def of(
         cls, table: AnswerTable, annotator: Annotator, guideline: Guideline, positions: Sequence[int]
     ) -> _JudgeVotes:
-        """Return the votes of a judge on the dialogues at some positions; none for a judge that reads once."""
+        """Return the votes of a judge on the dialogues at some positions; None for a judge that reads once."""
         columns = table.votes.get((annotator.name, guideline.name, guideline.question.name))
         wanted = set(positions)
         voted = [
@@ -102,7 +102,7 @@ class _JudgeVotes:
         return self.guideline.defect_rules[0]
 
     def record(self) -> VoteRecord:
-        """Return the number and the outcome of the votes; rates are about the dialogues that the rule applies to."""
+        """Return the number and the outcomes of the votes; rates concern the dialogues to which the rule applies."""
         values = [self._values(rows) for rows in self.readings]
         labels = [self.table.sessions.label(position) for position in self.positions]
         clusters = [cluster_of(self.table, position) for position in self.positions]
@@ -128,7 +128,7 @@ class _JudgeVotes:
         )
 
     def _decided_rate(self, positions: Sequence[int]) -> Estimate | Undefined:
-        """Return the rate of the labels from the votes: the same labels as the judge's headline."""
+        """Return the rate of the labels from the votes, which are the judge's reported labels."""
         labels = QuestionLabels(
             table=self.table,
             guideline=self.guideline,
@@ -140,7 +140,7 @@ class _JudgeVotes:
         return rate_of(defects_of(labels, self.rule, labels.labels(source)))
 
     def _values(self, rows: Sequence[AnswerRecord]) -> Values:
-        """Return the value of each reading: about the dialogue, or that of the turn that makes a defect of it."""
+        """Return the value of each reading: about the dialogue, or of the turn that makes it a defect."""
         by_reading: dict[int, list[str | None]] = {}
         for row in rows:
             is_label = row.value is not None and self.guideline.question.scale.admits(row.value)

@@ -52,9 +52,9 @@ class JudgeFindings:
     Attributes:
         measurements: All figures.
         confusions: Labels of one annotator by labels of another.
-        authorities: The annotators that it was compared with; empty without labels.
+        authorities: The annotators with whom it was compared; empty without labels.
         judged: Dialogues that the judge has read; count.
-        labelled: Those with a label for comparison; count.
+        labelled: Dialogues with a label for comparison; count.
     """
 
     measurements: tuple[Measurement, ...]
@@ -67,9 +67,9 @@ class JudgeFindings:
 def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
     """Validate a judge against all annotators of the same dialogues.
 
-    The reference stands for people where the study has one; else each person
-    is an authority of her own, since labels are never merged. Labels of people who saw
-    suggestions of a judge are left out.
+    The reference represents people if the study has one; otherwise each person
+    is a separate authority, because labels are never merged. Labels of people who saw
+    suggestions of a judge are excluded.
     """
     evidence = blind_evidence(evidence)
     guideline = evidence.study.guideline(evidence.study.annotator(judge).guideline)
@@ -116,7 +116,7 @@ def _people(evidence: Evidence, guideline: Guideline) -> tuple[str, ...]:
 
 
 def _with_authority(evidence: Evidence, guideline: Guideline, judge: str, authority: str) -> PairedLabels | None:
-    """Return a judge beside an authority on the main question; None if no dialogue has labels of both."""
+    """Return a judge paired with an authority on the main question; None if no dialogue has labels of both."""
     paired = pair_labels(evidence, guideline, guideline.question, (judge, authority))
     return paired if paired is not None and paired.labelled.pairs else None
 
@@ -202,7 +202,7 @@ def figure_of(
     *,
     weighting: Weighting | None = None,
 ) -> Measurement:
-    """Return one figure of a judge beside an authority, with the outcomes of all dialogues of the part."""
+    """Return one figure of a judge and an authority, with the outcomes of all dialogues of the part."""
     outcomes = outcomes_of(_pair_outcome(pair) for pair in paired.pairs)
     is_plain = measure in {Measure.EXACT_AGREEMENT, Measure.RELAXED_AGREEMENT}
     return Measurement(
@@ -231,10 +231,10 @@ def _pair_outcome(pair: LabelPair) -> Outcome:
 def agreement_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
     """Yield the agreement of the judge with the authority on one question.
 
-    All figures rest on the dialogues with readable labels of both (ADR-0062).
-    If people labelled a sample, plain agreement is that of all dialogues which
-    the judge could read, for which the sample is; coefficients beyond chance
-    are of the labelled dialogues alone.
+    All figures use the dialogues with readable labels of both (ADR-0062).
+    If people labelled a sample, plain agreement is estimated for all dialogues that
+    the judge could read, which the sample represents; coefficients beyond chance
+    describe only the labelled dialogues.
     """
     read = paired.readable
     both, scale = read.labelled, paired.question.scale
@@ -275,7 +275,7 @@ def _coefficients(
 def _of_all(
     paired: PairedLabels, plain: Estimate | Undefined, hit: Callable[[LabelPair], bool | None]
 ) -> Estimate | Undefined:
-    """Return an agreement on all dialogues: counted if all were labelled, else estimated from the sample."""
+    """Return the agreement on all dialogues: counted if all were labelled, else estimated from the sample."""
     if paired.design.census or isinstance(plain, Undefined):
         return plain
     weighed = share_in_all(paired, hit)
@@ -293,7 +293,7 @@ def _near(pair: LabelPair, scale: Sequence[str]) -> bool:
 
 
 def accuracy_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
-    """Yield how often the judge's verdicts by one defect rule are right, if labels can show it."""
+    """Yield the accuracy of the judge's verdicts by one defect rule, if labels allow it."""
     pairs = paired.open
     labels = [paired.verdict(pair.person) if paired.design.counts(pair.position) else None for pair in pairs.pairs]
     if all(label is None for label in labels):
@@ -316,7 +316,7 @@ def accuracy_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Mea
 
 
 def _under_annotation(paired: PairedLabels, part: DialogueSubset) -> Iterator[Measurement]:
-    """Yield in how many of people's defects the judge refused to answer: harm that it did not want to look at."""
+    """Yield in how many of people's defects the judge refused to answer."""
     defects = [pair for pair in paired.labelled.pairs if paired.verdict(pair.person)]
     refused = sum(pair.judge.outcome is Outcome.REFUSED for pair in defects)
     if refused:
@@ -328,7 +328,7 @@ def _share(count: int, n: int) -> Estimate | Undefined:
 
 
 def failure_figures(pairs: PairedLabels | None) -> Iterator[Measurement]:
-    """Yield how often the judge gave nothing that could be read, and how often it refused."""
+    """Yield how often the judge gave no readable answer, and how often it refused."""
     if pairs is None or not pairs.pairs:
         return
     subject = EstimateSubject(
@@ -345,13 +345,13 @@ def failure_figures(pairs: PairedLabels | None) -> Iterator[Measurement]:
 
 
 MOST_PAIRED: Final = 5
-"""Largest number of people with pairwise comparisons; in a larger crowd pairs mean little. Count."""
+"""Maximum number of people for pairwise comparisons; count."""
 
 
 def ceiling_figures(
     evidence: Evidence, guideline: Guideline, people: Sequence[str], judge: str
 ) -> Iterator[Measurement]:
-    """Yield the agreement of people on the main question: each pair of a few, or all of many with the judge."""
+    """Yield the agreement of people on the main question: pairs of a few, or many together with the judge."""
     if len(people) <= MOST_PAIRED:
         for pair in combinations(people, 2):
             yield from _pair_ceiling(evidence, guideline, *pair)
@@ -421,15 +421,15 @@ def _ceiling_outcome(pairs: Sequence[LabelPair]) -> Outcome:
 
 
 PairsByPosition = Mapping[int, LabelPair]
-"""Position to the labels of a judge and one person."""
+"""The labels of a judge and one person, by position."""
 
 
 def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:
-    """Yield a judge's agreement beyond chance with the people of each group, on the main question.
+    """Yield a judge's chance-corrected agreement with the people of each group, on the main question.
 
     A judge that was tuned by a majority may follow one group and not another.
-    It is on the dialogues that both labelled; what cannot be read of the judge is
-    left out and counted (ADR-0062). Groups of fewer than three people are left out.
+    It uses the dialogues that both labelled; unreadable labels of the judge are
+    excluded and counted (ADR-0062). Groups of fewer than three people are omitted.
 
     AnswerSource:
         See `cross_agreement`.

@@ -52,13 +52,13 @@ from theodolite.measurement.sequences import rolling_windows
 from theodolite.measurement.study.agreements import MOST_IN_PAIRS, clusters_of
 
 WINDOW: Final = 8
-"""Scores in a rolling window; the published table is for this number."""
+"""Number of scores in a rolling window; the published table is for this number."""
 
 POINTS: Final = 100
-"""Rolling windows that a finding holds at most; count."""
+"""Maximum number of rolling windows of a finding; count."""
 
 MOST_WORST: Final = 5
-"""Worst scores that are shown with their reasons; count."""
+"""Number of worst scores that are shown with their reasons; count."""
 
 PEOPLE: Final = "people"
 """Name of the mean of several people's scores."""
@@ -78,11 +78,11 @@ class Scores:
 
 
 def order_metrics(evidence: Evidence) -> OrderMetrics:
-    """Return the order metrics of every question that is answered once a dialogue by a number.
+    """Return the order metrics of every question that is answered once per dialogue by a number.
 
     The order of a sequence is that of the plan: rows of a recorded file, then
     repeats. Levels of testing and kinds of testers are never merged. Below eight
-    scores there are no metrics, since chance alone gives every value of them.
+    scores there are no metrics, because chance alone gives any value.
 
     Args:
         evidence: All records of one run, and the scores of earlier runs.
@@ -152,7 +152,7 @@ def _sequences(
 ) -> Iterator[OrderFinding]:
     """Yield one finding for the reference and each judge or rule; for people if there is no other score.
 
-    A pool of people has one sequence, the mean score of each dialogue: single people saw few dialogues each.
+    A pool of people has one sequence, the mean score of each dialogue, because single people saw only a few.
     """
     automated = [source for source in by.headline if not source.is_person]
     for source in automated or by.headline:
@@ -206,7 +206,7 @@ def _windows(labels: QuestionLabels, scores: Scores) -> RollingWindows:
 
 
 def _worst(labels: QuestionLabels, scores: Scores, *, is_high: bool) -> Iterator[WorstScore]:
-    """Yield the worst scores in order of badness, the best point of the scale left out; reasons are read later."""
+    """Yield the worst scores in order of badness, without the best point of the scale; reasons are read later."""
     scale = labels.question.scale
     best = float((scale.lowest if is_high else scale.highest) or 0)
     placed = zip(labels.positions, scores.values, strict=True)
@@ -247,7 +247,7 @@ def _with_reasons(evidence: Evidence, findings: Sequence[OrderFinding]) -> Itera
 def _runs(
     evidence: Evidence, subject: ScoreSubject, source: AnswerSource, scores: Scores, profile: OrderProfile | Undefined
 ) -> tuple[RunOrder, ...]:
-    """Return the metrics of earlier runs and of this one; empty if nothing earlier is known."""
+    """Return the metrics of earlier runs and of this one; empty without earlier runs."""
     own = (subject.application, subject.guideline, subject.question, source.name)
     earlier = [
         one
@@ -304,7 +304,7 @@ def _rankings(
 
 
 def _human_scores(labels: QuestionLabels, by: AnswerSources) -> Iterator[tuple[str, Scores]]:
-    """Yield the reference; without one each of a few people, and the mean of several."""
+    """Yield the reference or, without one, each of a few people and the mean of several."""
     if by.reference:
         yield by.reference.name, scores_of(labels, by.reference)
         return
@@ -402,7 +402,7 @@ class TesterCondition:
     Attributes:
         level: Level of testing.
         held_by: Tester type.
-        alone: Whether the application was only observed from here.
+        alone: Whether the application has only this setting.
     """
 
     level: Level
@@ -410,7 +410,7 @@ class TesterCondition:
     alone: bool
 
     def limited(self, subject: EstimateSubject) -> EstimateSubject:
-        """Return a subject limited to this level and tester type; unchanged where there is no other."""
+        """Return a subject limited to this level and tester type; unchanged if there is no other."""
         return subject if self.alone else replace(subject, level=self.level, tester_type=self.held_by)
 
     def holds(self, setting: Setting) -> bool:
@@ -422,7 +422,7 @@ def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
     """Return the conditions of one application's sessions, in order of the levels.
 
     Numbers of different conditions answer different questions (a red teamer tries
-    to break what a user only uses; a simulated user is no person), so that they
+    to break what a user only uses; a simulated user is not a person), so they
     are counted separately and never added.
     """
     met = {(setting.level, setting.held_by) for setting in settings}

@@ -24,8 +24,8 @@ class Design:
     """How an annotator's labelled dialogues were selected.
 
     Attributes:
-        census: Whether it was to label every dialogue.
-        sampled: Positions of the dialogues that were drawn for people to label.
+        census: Whether it should label every dialogue.
+        sampled: Positions of the dialogues sampled for people to label.
         strata: Position of a session to its stratum.
     """
 
@@ -65,7 +65,7 @@ class LabelPair:
         readable: Whether its texts are shown, so that a person can label it.
         judge: The judge's label.
         person: The authority's label.
-        assigned: Whether the authority was to label it; a dialogue that was not assigned is not missing.
+        assigned: Whether the authority should label it; a dialogue that was not assigned is not missing.
     """
 
     position: int
@@ -78,7 +78,7 @@ class LabelPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedLabels:
-    """A judge beside an authority on some dialogues.
+    """The paired labels of a judge and an authority on some dialogues.
 
     Attributes:
         judge: The judge.
@@ -100,19 +100,19 @@ class PairedLabels:
 
     @property
     def clusters(self) -> list[str] | None:
-        """The cluster of each dialogue; None if no two share one."""
+        """The cluster of each dialogue; None if no two dialogues share one."""
         ids = [pair.setting.cluster or f"session {pair.position}" for pair in self.pairs]
         return shared_clusters(ids)
 
     @property
     def judged(self) -> PairedLabels:
-        """Those that the judge has read, with any outcome; for the others it never was an instrument."""
+        """Pairs that the judge has read, with any outcome."""
         unseen = {Outcome.FAILED, Outcome.MISSING}
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair.judge.outcome not in unseen))
 
     @property
     def open(self) -> PairedLabels:
-        """Those that the judge has read and the annotator could have labelled: withheld texts cannot be labelled."""
+        """Pairs that the judge has read and the annotator could label; withheld texts cannot be labelled."""
         judged = self.judged
         return (
             judged
@@ -122,19 +122,19 @@ class PairedLabels:
 
     @property
     def as_designed(self) -> PairedLabels:
-        """The same as a census, if the authority labelled everything possible: then nothing need be drawn."""
+        """The pairs as a census, if the authority labelled everything possible, so that no sample matters."""
         candidates = self.open.pairs
         is_whole = bool(candidates) and all(pair.person.value is not None for pair in candidates)
         return replace(self, design=Design(census=True)) if is_whole and not self.design.census else self
 
     @property
     def labelled(self) -> PairedLabels:
-        """Those that the judge has read and the annotator has labelled."""
+        """Pairs that the judge has read and the annotator has labelled."""
         return replace(self, pairs=tuple(pair for pair in self.judged.pairs if pair.person.value is not None))
 
     @property
     def readable(self) -> PairedLabels:
-        """The dialogues with a readable label of the judge."""
+        """Pairs with a readable label of the judge."""
         return replace(self, pairs=tuple(pair for pair in self.judged.pairs if pair.judge.value is not None))
 
     @property
@@ -143,15 +143,15 @@ class PairedLabels:
         return outcomes_of(pair.person.outcome for pair in self.pairs if pair.assigned)
 
     def among(self, positions: Iterable[int]) -> PairedLabels:
-        """Return those at some positions."""
+        """Return the pairs at some positions."""
         chosen = frozenset(positions)
         return replace(self, pairs=tuple(pair for pair in self.pairs if pair.position in chosen))
 
     def verdict(self, reading: DialogueLabel) -> bool | None:
         """Return whether a reading is a defect; None if there is no label.
 
-        A judge that refuses to read what people find harmful has not caught it:
-        its refusal counts as seeing no defect.
+        A judge that refuses to read a harmful dialogue has not detected the harm:
+        its refusal counts as no defect.
         """
         if self.rule is None or reading.value is None:
             return False if reading.outcome is Outcome.REFUSED else None
@@ -166,14 +166,14 @@ def pair_labels(
     *,
     rule: DefectRule | None = None,
 ) -> PairedLabels | None:
-    """Return a judge beside an authority on all dialogues that both are to label; None if there are none.
+    """Return a judge paired with an authority on all dialogues that both should label; None if there are none.
 
     Args:
         evidence: All records of one run.
         guideline: The guideline of both.
         question: The question.
         names: Names of the judge and of the authority.
-        rule: Only dialogues that this rule is about, by its verdicts.
+        rule: Only dialogues to which this rule applies, by its verdicts.
     """
     pairs: list[LabelPair] = []
     sources: tuple[AnswerSource, AnswerSource] | None = None
@@ -206,7 +206,7 @@ def pair_labels(
 def pair_question_labels(
     labels: QuestionLabels, judge: AnswerSource, authority: AnswerSource, design: Design
 ) -> PairedLabels:
-    """Return a judge beside an authority on the sessions of a question, by their rule."""
+    """Return a judge paired with an authority on the sessions of a question, by their rule."""
     paired = PairedLabels(
         judge=judge,
         authority=authority,
@@ -247,13 +247,13 @@ SOUND: Final = "sound"
 """Stratum of the dialogues in which a judge sees none."""
 
 NO_VERDICT: Final = "no verdict"
-"""Stratum of the dialogues that a judge was to label and did not: unparseable, refused, failed, missing."""
+"""Stratum of the dialogues without the judge's required label: unparseable, refused, failed, missing."""
 
 
 def strata_of(evidence: Evidence, guideline: Guideline, judge: str) -> dict[int, str]:
-    """Return the stratum of each planned session that a guideline is asked about, by its position in the plan.
+    """Return the stratum of each planned session with a guideline, by position in the plan.
 
-    A stratum is an application and the judge's verdict there by any of the
+    A stratum is an application and the judge's verdict by any of the
     guideline's defect rules, e.g. `bot-1.4: defect`. Without a judge it is the
     application alone.
 
@@ -276,7 +276,7 @@ def _strata(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[tu
 
 
 def verdicts_of(table: AnswerTable, guideline: Guideline, positions: Positions, source: AnswerSource) -> list[str]:
-    """Return the verdict of a source on each session by any defect rule: a defect, sound, or no verdict."""
+    """Return the verdict of a source on each session by any defect rule: defect, no defect, or no verdict."""
     by_rule = [rule_verdicts(table, guideline, rule, positions, source) for rule in guideline.defect_rules]
     return [_worst(verdicts) for verdicts in zip(*by_rule, strict=True)]
 
@@ -317,7 +317,7 @@ class DialogueSubset:
 
 
 def parts_of(evidence: Evidence, paired: PairedLabels) -> Iterator[DialogueSubset]:
-    """Yield all dialogues, and then those of each application, scenario and group."""
+    """Yield all dialogues, then those of each application, scenario and group."""
     pairs = paired.judged.pairs
     yield DialogueSubset(
         subject=EstimateSubject(application=ALL_APPLICATIONS), positions=tuple(pair.position for pair in pairs)

@@ -55,17 +55,17 @@ from theodolite.measurement.study.paired_labels import LabelPair, PairedLabels
 _NOT_APPLICABLE = OUTCOME_CODES[Outcome.NOT_APPLICABLE]
 
 NOT_STATED = "not stated"
-"""Value of a group that a dialogue does not name."""
+"""Value of a group that a dialogue does not state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defects:
-    """The defects among some planned sessions, as one source sees them.
+    """The defects among some planned sessions according to one source.
 
     Attributes:
         outcomes: Outcomes of the planned sessions.
         labels: Labels of the dialogues with a defect.
-        clusters: Pairs (defects, labelled), one a cluster; None if no two
+        clusters: Pairs (defects, labelled), one per cluster; None if no two
             labelled dialogues share one.
         non_defects: Labels of the dialogues that have a label and no defect.
         unlabelled: Labels of the planned dialogues that have no label.
@@ -96,7 +96,7 @@ def rates(
 ) -> Iterator[Measurement]:
     """Yield the defect rates of one application under one rule.
 
-    There is one by the reference and one by each annotator; labels are never
+    There is one rate by the reference and one by each annotator; labels are never
     merged. Splits by group follow, by the reference if there is one.
 
     Args:
@@ -106,7 +106,7 @@ def rates(
         by: The annotators.
         groups: Names of the groups to split by.
     """
-    # A pool leads; each of its members has its own row, about the dialogues assigned to that person.
+    # A pool comes first; each of its members has a row about the dialogues assigned to that person.
     for source in (*by.headline, *by.pool_members):
         yield from _rate(subject, labels, rule, source)
     for group in groups:
@@ -163,7 +163,7 @@ def _rate(
 
 
 def defects_of(question_labels: QuestionLabels, rule: DefectRule, labels: DialogueLabels) -> Defects:
-    """Return the defects among the dialogues of a question, by the labels of one source."""
+    """Return the defects among the dialogues of a question according to one source."""
     scale = question_labels.question.scale
     name_of, settings = question_labels.table.sessions.label, question_labels.table.settings
     defective: list[str] = []
@@ -195,7 +195,7 @@ def defects_of(question_labels: QuestionLabels, rule: DefectRule, labels: Dialog
 
 
 def rate_of(defects: Defects) -> Estimate | Undefined:
-    """Return the rate of some defects; undefined where no dialogue has a label."""
+    """Return the rate of some defects; undefined if no dialogue has a label."""
     outcomes = defects.outcomes
     if outcomes.used:
         return defect_rate(len(defects.labels), outcomes.used, clusters=defects.clusters)
@@ -203,7 +203,7 @@ def rate_of(defects: Defects) -> Estimate | Undefined:
 
 
 def pooled_rate_of(question_labels: QuestionLabels, rule: DefectRule) -> Estimate | Undefined:
-    """Return the rate over dialogues that a pool of people shares; undefined where no dialogue has a label."""
+    """Return the rate over dialogues that a pool of people shares; undefined if no dialogue has a label."""
     labels = list(
         pool_labels_of(
             question_labels.table,
@@ -256,9 +256,9 @@ class _RateRow:
 def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     """Return the results of each strategy, in the plan's order of scenarios, strategies and applications.
 
-    Success is what the red teamer itself saw; beside it is what annotators
-    labelled as a release of prohibited content, each for itself. Sessions that
-    failed are planned and not tried.
+    Success is what the red teamer saw. In addition, there is what annotators
+    labelled as a release of prohibited content, each separately. Sessions that
+    failed count as planned but not as tried.
     """
     table = evidence.answers
     rows: dict[_RateRow, list[tuple[int, StrategySummary | None]]] = {}
@@ -273,7 +273,7 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
 
 
 def _strategies(setting: Setting, dialogue: DialogueSummary | None) -> Iterator[tuple[str, StrategySummary | None]]:
-    """Yield the strategies of a session by name; one that was planned and not held has no record."""
+    """Yield the strategies of a session by name; a planned session without a dialogue has no record."""
     if dialogue is not None:
         yield from ((summary.name, summary) for summary in dialogue.strategies)
     elif setting.kind is TesterKind.ATTACK:
@@ -302,7 +302,7 @@ def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, Stra
 
 
 def _sees(evidence: Evidence, row: _RateRow) -> bool:
-    """Return whether the red teamer could see a release: people state it themselves, programs need signs."""
+    """Return whether the red teamer could see a release: people state it, programs need signs."""
     if row.held_by != TesterType.SIMULATED_USER.value:
         return True
     return any(scenario.packet.release_signs for scenario in evidence.study.scenarios if scenario.name == row.scenario)
@@ -316,7 +316,7 @@ def _success(successes: int, tries: int, *, sees: bool) -> Estimate | Undefined:
 
 
 def _confirmed(evidence: Evidence, row: _RateRow, positions: Sequence[int]) -> dict[str, int]:
-    """Return by annotator in how many sessions it sees prohibited content released, by any of its guidelines."""
+    """Return the number of sessions with released prohibited content by annotator, by any of its guidelines."""
     counts: Counter[str] = Counter()
     table, study = evidence.answers, evidence.study
     for guideline, rule in _release_rules(evidence):
@@ -342,10 +342,10 @@ _UNIT = "fraction of verdicts"
 
 
 def turned_shares(trials: Sequence[InjectionTrial], *, judge: str, guideline: str) -> Iterator[Measurement]:
-    """Yield the share of verdicts that injections turned: of all attempts together, then of each.
+    """Yield the share of verdicts that injections changed: over all attempts, then for each.
 
-    One dialogue takes all attempts, so the trials of one cluster are no
-    independent trials, and the intervals know it.
+    Each dialogue receives all attempts, so the trials of one cluster are not
+    independent, and the intervals account for that.
 
     Args:
         trials: Effect of each attempt on each dialogue.
@@ -395,7 +395,7 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
     """Yield how often tasks were completed, by application and level; levels without an answer are omitted.
 
     Source:
-        `defect_rate`, over testers as clusters where one held several sessions.
+        `defect_rate`, with testers as clusters if a tester held several sessions.
     """
     finished = [
         session for session in evidence.sittings if session.is_over and session.state is not SessionState.WITHDRAWN
@@ -425,12 +425,12 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
 def share_in_all(paired: PairedLabels, hit: Callable[[LabelPair], bool | None]) -> Estimate | Undefined:
     """Estimate the share of all judged dialogues with a property that only labels show.
 
-    Each labelled dialogue represents those that it was drawn from: those with
+    Each labelled dialogue represents the dialogues from which it was drawn: those with
     the same verdict and the same stratum.
 
     Args:
-        paired: The judge beside an authority.
-        hit: Whether it holds for a labelled dialogue; None if unknown.
+        paired: The paired labels of the judge and an authority.
+        hit: Returns whether a labelled dialogue has the property; None if unknown.
     """
     paired = paired.open
     cells: list[Hashable] = [_cell(paired, pair) for pair in paired.pairs]
@@ -456,13 +456,13 @@ def _cell(paired: PairedLabels, pair: LabelPair) -> tuple[str, str]:
 
 
 def corrected_rates(paired: PairedLabels, subject: EstimateSubject) -> Iterator[Measurement]:
-    """Yield the corrected rate of one application under one rule, where people labelled a part of its dialogues.
+    """Yield the corrected rate of one application under one rule, if people labelled a part of its dialogues.
 
-    It is beside the judge's own rate and never takes its place. Where the
-    authority saw every dialogue, its own rate needs no correction.
+    It is reported beside the judge's own rate and never replaces it. If the
+    authority labelled every dialogue, its own rate needs no correction.
 
     Args:
-        paired: The judge beside an authority on dialogues of one application; with a rule.
+        paired: The paired labels of the judge and an authority on dialogues of one application; with a rule.
         subject: Application and test setting.
     """
     if paired.design.census or paired.rule is None or not paired.labelled.pairs:
@@ -486,7 +486,7 @@ def corrected_rates(paired: PairedLabels, subject: EstimateSubject) -> Iterator[
 def transported_rate(
     subject: EstimateSubject, labels: QuestionLabels, rule: DefectRule, judge: AnswerSource, known: Calibration
 ) -> Measurement:
-    """Return a judge's rate corrected by what it got right on dialogues of other origin.
+    """Return a judge's rate, corrected by its accuracy on other dialogues.
 
     Args:
         subject: Application and test setting.
@@ -522,10 +522,10 @@ def transported_rate(
 def corrected_means(paired: PairedLabels) -> Iterator[Measurement]:
     """Yield the mean of a judge's scores of one application, and its correction by one person's scores.
 
-    Dialogues that the judge gave no score are in the outcomes and in neither mean.
+    Dialogues without a score of the judge are in the outcomes but in neither mean.
 
     Args:
-        paired: The judge beside a person on dialogues of one application; on a question answered by numbers.
+        paired: The paired scores of the judge and a person on dialogues of one application, on a numeric question.
     """
     if paired.design.census or not paired.labelled.pairs:
         return

@@ -50,8 +50,8 @@ CONFIDENCE: Final = 0.95
 def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterator[Realism]:
     """Yield a comparison of people with simulated users for each scenario that has dialogues of both.
 
-    Levels of testing and kinds of people (held here, recorded) are compared
-    each for itself; red teamers with red teamers only. Nothing is pooled.
+    Levels of testing and kinds of people (on this server, recorded) are compared
+    separately; red teamers only with red teamers. Nothing is pooled.
 
     Args:
         evidence: All records of one run.
@@ -96,7 +96,7 @@ def _spread(mark: StyleMark, side: SpokenSide) -> StyleSpread:
 
 
 def _honest(mean: Estimate | Undefined, mark: StyleMark) -> Estimate | Undefined:
-    """Return a mean that promises no more than it can: no interval of no width, no share beyond 0 and 1."""
+    """Return a mean without an interval of width 0, and with shares within 0 and 1."""
     if isinstance(mean, Undefined):
         return replace(mean, reason=TOO_FEW_VALUES)
     if mean.low is None or mean.high is None or mean.low == mean.high:
@@ -107,7 +107,7 @@ def _honest(mean: Estimate | Undefined, mark: StyleMark) -> Estimate | Undefined
 def _rates(
     evidence: Evidence, measurements: Iterable[Measurement], people: SpokenSide, simulated: SpokenSide
 ) -> Iterator[RateContrast]:
-    """Yield every whole defect rate of the applications that were spoken to, one application and annotator each."""
+    """Yield every whole defect rate, each of one application and annotator."""
     by_subject: dict[EstimateSubject, dict[str, Estimate | Undefined]] = {}
     for measurement in measurements:
         if measurement.measure is not Measure.DEFECT_RATE or measurement.subject.group:
@@ -136,9 +136,9 @@ def _contrast(
 
 
 def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> Estimate | Undefined | None:
-    """Return a rate as far as it is about a side; None if it is not about it at all.
+    """Return a rate limited to one side; None if it does not concern that side.
 
-    A rate that is about this side alone is taken as it is.
+    A rate of only this side is unchanged.
     """
     if measurement.application not in side.applications:
         return None
@@ -178,7 +178,7 @@ def _covers(people: SpokenSide, simulated: SpokenSide) -> Iterator[GroupCover]:
 
 
 PEOPLE: Final = frozenset({TesterType.PERSON, TesterType.RECORDED})
-"""Testers that count as people; a recording does as far as its prompts are people's."""
+"""Testers that count as people; a recording counts if its prompts are people's."""
 
 Condition = tuple[str, Level, TesterType]
 """Scenario, level of testing and tester type."""
@@ -189,7 +189,7 @@ _QUESTION_MARKS = re.compile("[?\uff1f\u061f\u037e\u055e]")
 
 
 class RealismBook:
-    """Reads dialogues, one at a time, and stores six numbers of each.
+    """Reads dialogues one at a time and stores six numbers of each.
 
     Only scenarios with both people and simulated users are compared.
 
@@ -256,10 +256,10 @@ def style_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
 
 
 def are_comparable(people: Condition, simulated: Condition) -> bool:
-    """Return whether two places are of the same scenario, one with people and one with simulated users.
+    """Return whether two conditions are of the same scenario, one with people and one with simulated users.
 
-    Red teamers are compared with red teamers alone: who tries to break
-    something writes differently from a mere user.
+    Red teamers are compared only with red teamers: a person who tries to break
+    something writes differently from an ordinary user.
     """
     are_two = people[2] in PEOPLE and simulated[2] is TesterType.SIMULATED_USER
     attack = [position[1] is Level.RED_TEAMING for position in (people, simulated)]
@@ -274,7 +274,7 @@ def prompt_mark(mark: StyleMark, prompt: str) -> float | None:
         prompt: The tester's prompt.
 
     Returns:
-        A count, or 1 and 0 for marks with a mean that is a share.
+        A count, or 1 and 0 for marks whose mean is a share.
 
     Example:
         >>> [prompt_mark(mark, "Where is it?") for mark in list(StyleMark)[1:]]
@@ -307,17 +307,17 @@ def _is_compared(position: Condition, planned: Iterable[Condition]) -> bool:
 
 
 SHOWN = 80
-"""Letters of a repeated prompt that a finding shows at most; count."""
+"""Maximum length of a repeated prompt in a finding; characters."""
 
 OF_ATTACKERS = frozenset({RoleBreakKind.REFUSAL, RoleBreakKind.SPEAKS_AS_MODEL})
-"""Role breaks that a model may have which writes the words of an attack; the others belong to its trade."""
+"""Role breaks that count for a model that writes the words of an attack; the others are part of its task."""
 
 _AT_ONCE = 256
-"""Role breaks that are packed together; count."""
+"""Number of role breaks that are packed together; count."""
 
 
 class PackedLapses:
-    """Role breaks in order, packed: a run of many dialogues has many, and each with words of its own."""
+    """Role breaks in order, packed, because a large run has many with different words."""
 
     def __init__(self) -> None:
         """Hold nothing yet."""
@@ -325,7 +325,7 @@ class PackedLapses:
         self._loose: list[tuple[str, int, str]] = []
 
     def append(self, role_break: RoleBreak) -> None:
-        """Put a role break at the end."""
+        """Append a role break."""
         self._loose.append((role_break.dialogue, role_break.turn, role_break.words))
         if len(self._loose) == _AT_ONCE:
             self._packed.append(zlib.compress(json.dumps(self._loose).encode(), 1))
@@ -344,7 +344,7 @@ def _unpacked(pack: bytes) -> list[tuple[str, int, str]]:
 
 
 class RoleBreakBook:
-    """Reads dialogues, one at a time, and stores their role breaks.
+    """Reads dialogues one at a time and stores their role breaks.
 
     Args:
         rules: Rules that detect role breaks.
@@ -361,8 +361,8 @@ class RoleBreakBook:
     def look(self, dialogue: Dialogue) -> None:
         """Check a dialogue by every applicable rule; only dialogues of simulated users are checked.
 
-        A simulated red teamer insists and plays parts on purpose; that is its strategy and no role break.
-        A model that writes them may refuse, or say that it is a model.
+        A simulated red teamer insists and plays roles on purpose; that is its strategy, not a role break.
+        A model that writes them may still refuse, or say that it is a model.
         """
         if dialogue.held_by is not TesterType.SIMULATED_USER:
             return
@@ -380,7 +380,7 @@ class RoleBreakBook:
                 self._found[rule.kind].append(role_break)
 
     def checks(self) -> tuple[RoleBreakCheck, ...]:
-        """Return one check for each rule, also those without a finding; none if no dialogue was read."""
+        """Return one check for each rule, including those without a finding; empty if no dialogue was read."""
         return tuple(
             RoleBreakCheck(
                 kind=rule.kind,
@@ -408,7 +408,7 @@ class _Prompt(NamedTuple):
     Attributes:
         turn: The turn.
         plain: Its prompt with plain apostrophes.
-        small: The same in small letters; None if letters are not only those of English.
+        small: Its prompt in lower case; None if it contains letters other than those of English.
     """
 
     turn: Turn
@@ -476,17 +476,17 @@ def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -
 
 
 def _told(text: str) -> tuple[str, set[str]]:
-    """Return a text and its words, to be compared with others."""
+    """Return a text and its words, for comparison with others."""
     return text.strip(), set(_WORD.findall(text.casefold()))
 
 
 def _beginning(prompt: str) -> str:
-    """Return as much of a prompt as it is known again by; all of it is in its dialogue."""
+    """Return the start of a prompt, enough to recognise it; the dialogue contains all of it."""
     return prompt if len(prompt) <= SHOWN else f"{prompt[: SHOWN - 1]}…"
 
 
 def _in_common(first: tuple[str, set[str]], second: tuple[str, set[str]]) -> float:
-    """Return the share of words that two texts, each with its words, have in common: in both / in either; fraction."""
+    """Return the number of words in both of two texts over the number in either; fraction."""
     both, either = len(first[1] & second[1]), len(first[1] | second[1])
     return both / either if either else float(first[0] == second[0])
 
@@ -496,14 +496,14 @@ class _Rule(NamedTuple):
 
     Attributes:
         pattern: Finds them.
-        in_small: Finds them in a text of small letters, three times as fast; None if that need not be the same.
+        in_small: Finds them in a lower-case text, three times as fast; None if the result could differ.
     """
 
     pattern: re.Pattern[str]
     in_small: re.Pattern[str] | None
 
     def first(self, prompt: _Prompt, hints: Sequence[str]) -> str:
-        """Return the first words that are found, in the letters of the prompt; empty if there are none."""
+        """Return the first match in the spelling of the prompt; empty if there is none."""
         small = prompt.small
         if small is not None:
             if hints and not any(map(small.__contains__, hints)):

@@ -48,7 +48,7 @@ APPLICATION: Final = "application"
 """Units of comparison of applications, in addition to the names of groups."""
 
 LONG_SCALE: Final = 5
-"""Smallest number of points for reporting the two highest together; shorter scales have one top."""
+"""Minimum number of points of a scale for reporting the two highest together; shorter scales report one."""
 
 Responses = Sequence[QuestionnaireResponse]
 
@@ -56,8 +56,8 @@ Responses = Sequence[QuestionnaireResponse]
 def response_findings(evidence: Evidence) -> Iterator[ResponseFinding]:
     """Yield the answers to each questionnaire at each level of testing.
 
-    A response to another version of a questionnaire answered other questions; it
-    is counted and left out. So is one that was never handed in.
+    A response to another version of a questionnaire answers other questions; it
+    is counted and excluded, as are responses that were never submitted.
 
     Source:
         Descriptions: `describe_answers`; comparisons: `people_permutation`, adjusted by `adjust_p_values` (Holm)
@@ -113,7 +113,7 @@ class _Table:
         return {name: values for name, values in values_of.items() if len(values) > 1}
 
     def spreads(self) -> Iterator[AnswerSpread]:
-        """Yield how answers are spread: by application first, then by group within each."""
+        """Yield the distributions of answers: by application, then by group within each."""
         groups: list[tuple[str, str] | tuple[()]] = [()]
         groups += [(name, value) for name, values in self.groups.items() for value in values]
         for group in groups:
@@ -147,14 +147,14 @@ def _is_in(response: QuestionnaireResponse, group: tuple[str, str] | tuple[()]) 
 
 
 def has_order(question: Question) -> bool:
-    """Return whether answers can be higher or lower: by their scale, or since there are two labels alone."""
+    """Return whether answers have an order: by their scale, or because there are only two labels."""
     scale = question.scale
     ordered = scale.is_numeric or (scale.kind is ScaleKind.CATEGORIES and (scale.ordered or len(scale.labels) == 2))
     return ordered and not question.several
 
 
 def answer_spread(question: Question, responses: Responses) -> AnswerSpread:
-    """Return how the answers to one question are spread over some responses; application and group are left empty."""
+    """Return the distribution of the answers to one question over some responses, without application and group."""
     outcomes = Counter(_outcome(response, question) for response in responses)
     answered = outcomes.pop(Outcome.ANSWERED, 0)
     spread = AnswerSpread(question=question.name, application="", n=answered, outcomes=dict(sorted(outcomes.items())))
@@ -169,7 +169,7 @@ def answer_spread(question: Question, responses: Responses) -> AnswerSpread:
 
 
 def _ordered(spread: AnswerSpread, question: Question, responses: Responses) -> AnswerSpread:
-    """Return a spread with the statistics of an ordered scale."""
+    """Return a distribution with the statistics of an ordered scale."""
     people = [response.participant for response in responses]
     return _described(spread, question, [answer_value(response, question) for response in responses], people)
 
@@ -188,7 +188,7 @@ def _described(
 
 
 def _outcome(response: QuestionnaireResponse, question: Question) -> Outcome:
-    """Return the outcome of a question in a response; one that was not opened does not apply."""
+    """Return the outcome of a question in a response; a question that was not opened does not apply."""
     answers = response.to(question.name)
     if answers:
         return answers[0].outcome
@@ -203,7 +203,7 @@ def answer_value(response: QuestionnaireResponse, question: Question) -> str | N
 def _contrast(
     question: Question, responses: Responses, sides: Sequence[str], pair: tuple[str, str], *, by: str, seed: int
 ) -> AnswerContrast:
-    """Compare two sides; the second is the one that is later in `pair`."""
+    """Compare two sides; the second is the later one in `pair`."""
     points = question.scale.categories
     order = {pair[0]: "0", pair[1]: "1"}
     rows = [(response, order[side]) for response, side in zip(responses, sides, strict=True) if side in order]
@@ -228,8 +228,8 @@ def construct_answers(evidence: Evidence) -> Iterator[ConstructAnswers]:
     """Yield the answers to questions on users' views of the content, construct by construct.
 
     Testers answer about themselves after a session; annotators answer about the content of a dialogue.
-    The two are never added, nor are levels of testing.
-    Questions without a construct are left out.
+    The two are never added; neither are levels of testing.
+    Questions without a construct are omitted.
 
     Source:
         `describe_answers`; testers, or dialogues, are the clusters of intervals. Constructs: NIST AI 700-1 (2024),
@@ -279,7 +279,7 @@ def _contexts(evidence: Evidence, scenarios: Sequence[str]) -> Iterator[tuple[st
 
 
 def _observed(evidence: Evidence) -> Iterator[ConstructAnswers]:
-    """Yield findings in dialogues by the annotators whose labels lead."""
+    """Yield findings in dialogues by the leading annotators."""
     table, study = evidence.answers, evidence.study
     for guideline in study.guidelines:
         asked = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
@@ -338,7 +338,7 @@ UNIT: Final = "ratio of odds of a higher answer"
 """Unit of a model's numbers."""
 
 Traits = Mapping[str, Callable[[QuestionnaireResponse], str]]
-"""From other differences between responses, such as the scenario, to its value for one of them."""
+"""Other differences between responses, such as the scenario, with a function that returns the value for a response."""
 
 
 def side_model(
@@ -347,22 +347,22 @@ def side_model(
     side_of: Callable[[QuestionnaireResponse], str],
     held_equal: Traits | None = None,
 ) -> SideModel | Undefined:
-    """Model the answers to a question by their sides, with a tendency of each tester of their own.
+    """Model the answers to a question by their sides, with a random intercept for each tester.
 
-    The tests of `compare_sides` let each tester count once on a side, and no more be
-    held equal. Here every answer counts: a tester's own share one tendency, and
+    In the tests of `compare_sides`, each tester counts once per side, and nothing else is
+    controlled. Here every answer counts: a tester's answers share one intercept, and
     other differences, such as the scenario, are controlled. In return it assumes that a
     side shifts the odds equally along the scale, which is tested and reported.
 
     Args:
-        question: One with an order.
-        responses: That were handed in to its questionnaire.
-        side_of: The side of a response; empty for none, which leaves it out.
+        question: A question with ordered answers.
+        responses: Submitted responses to its questionnaire.
+        side_of: Returns the side of a response; empty to exclude it.
         held_equal: Other factors that may affect the answers.
 
     Returns:
-        Ratios of odds against the first side by name, with Wald's intervals; `Undefined`
-        with one side alone, fewer than ten testers, or a side that settles the answers.
+        Odds ratios against the first side by name, with Wald's intervals; `Undefined`
+        with only one side, fewer than ten testers, or a side that determines the answers.
 
     Source:
         `ordinal_model`, `odds_by_threshold`.
@@ -400,13 +400,13 @@ def side_model(
 
 
 def _factors(prefix: str, values: Sequence[str]) -> Iterator[tuple[str, list[float]]]:
-    """Yield for every value but the first one whether a response has it."""
+    """Yield, for every value except the first, whether a response has it."""
     for value in sorted(set(values))[1:]:
         yield f"{prefix}{value}", [float(observed == value) for observed in values]
 
 
 def _ratio(log_odds: Estimate) -> Estimate:
-    """Return log odds as a ratio of odds."""
+    """Return log odds as an odds ratio."""
     low, high = (None if end is None else math.exp(end) for end in (log_odds.low, log_odds.high))
     return replace(log_odds, value=math.exp(log_odds.value), low=low, high=high, unit=UNIT)
 
@@ -419,13 +419,13 @@ def _is_even(side: str, fits: Sequence[OrdinalFit | Undefined]) -> bool:
 
 
 FEWEST_WITHIN: Final = 3
-"""Minimum number of testers with answers on every side for comparing only these with themselves; count."""
+"""Minimum number of testers with answers on every side for a comparison within testers; count."""
 
 SideOf = Callable[[QuestionnaireResponse], str]
-"""From a response to the name of its side; empty for none."""
+"""Returns the name of a response's side; empty for none."""
 
 _People = Mapping[str, Mapping[str, float]]
-"""Side to tester to the mean place of their answers on the scale."""
+"""Mean position of each tester's answers on the scale, by side and tester."""
 
 
 def compare_sides(
@@ -436,19 +436,19 @@ def compare_sides(
     small_are_withheld: bool,
     adjustment: Adjustment = "holm",
 ) -> tuple[AnswerComparison, ...]:
-    """Compare the answers to some questions between sides, each tester counting once on a side.
+    """Compare the answers to some questions between sides; each tester counts once per side.
 
-    If three testers or more, and at least half of all, answered on every side, they are
+    If at least three testers, and at least half of all, answered on every side, they are
     compared with themselves: Wilcoxon's signed ranks for two sides, Friedman's
-    test for more. Otherwise each tester is on one side alone, the smallest of theirs:
+    test for more. Otherwise each tester is assigned to one side, the smallest of theirs:
     Brunner and Munzel's test for two sides, Kruskal and Wallis's with Dunn's for
-    more. Several answers of a tester on one side enter by their mean place on the scale.
+    more. Several answers of a tester on one side count with their mean position on the scale.
 
     Args:
-        questions: Of one questionnaire; those without order are described, not tested.
-        responses: That were handed in to it.
+        questions: Questions of one questionnaire; those without order are described, not tested.
+        responses: Submitted responses to it.
         side_of: The side of a response.
-        small_are_withheld: Whether sides of fewer than five testers are counted and
+        small_are_withheld: Whether sides of fewer than five testers are counted but
             neither described nor tested; for groups of people.
         adjustment: How p-values are adjusted, for all questions and for all pairs of one.
 
@@ -505,7 +505,7 @@ def _side(question: Question, name: str, responses: Sequence[QuestionnaireRespon
 
 
 def _mean_positions(question: Question, responses: Sequence[QuestionnaireResponse]) -> dict[str, float]:
-    """Return the mean place of each tester's answers on the scale."""
+    """Return the mean position of each tester's answers on the scale."""
     points, by_person = question.scale.categories, defaultdict[str, list[float]](list)
     for response in responses:
         value = answer_value(response, question)
@@ -515,7 +515,7 @@ def _mean_positions(question: Question, responses: Sequence[QuestionnaireRespons
 
 
 def _parted(people: _People) -> dict[str, list[float]]:
-    """Return the places by side, each tester on one side alone: the smallest of those they answered on."""
+    """Return the positions by side, with each tester only on the smallest side on which they answered."""
     taken: set[str] = set()
     parts: dict[str, list[float]] = {}
     sizes = sorted(people, key=lambda name: len(people[name]))

@@ -36,13 +36,13 @@ from theodolite.measurement.questionnaires import people_permutation, set_alpha
 from theodolite.measurement.study.impacts import RiskGrade, graded_positions, risk_impact
 
 COMBINED = "combined review"
-"""Conditions that show a risk by questionnaire and dialogue together."""
+"""Conditions of a questionnaire and a dialogue that show a risk together."""
 
 
 def risk_findings(evidence: Evidence) -> tuple[RiskFinding, ...]:
-    """Return where each risk of a study materialised, for each application and level.
+    """Return the places where each risk of a study materialised, for each application and level.
 
-    Risks without stated evidence are left out. Groups of
+    Risks without stated evidence are omitted. Groups of
     people are counted separately and compared; p-values are adjusted over all risks.
     """
     return adjusted_together(tuple(_findings(evidence)))
@@ -113,7 +113,7 @@ def _levels(evidence: Evidence, application: Application, risk: Risk) -> dict[Le
 
 
 def _is_looked_for(evidence: Evidence, risk: Risk, position: int) -> bool:
-    """Return whether a dialogue could show a risk: its scenario tests it, and one of the risk's rules is about it.
+    """Return whether a dialogue could show a risk: its scenario tests it, and one of the risk's rules applies to it.
 
     A risk that no scenario names is tested in all of them.
     """
@@ -146,7 +146,7 @@ def _by_position(evidence: Evidence, risk: Risk, application: Application) -> di
 def _verdicts(
     evidence: Evidence, application: Application, guideline: Guideline, rule: DefectRule
 ) -> dict[int, dict[str, bool]]:
-    """Return by position whether each annotator who gave a label calls the dialogue a defect."""
+    """Return, by position, whether each annotator with a label calls the dialogue a defect."""
     settings = evidence.answers.settings
     planned = positions_of(evidence.study, evidence.answers, application, guideline)
     positions = [position for position in planned if rule.applies_to(settings[position].groups)]
@@ -204,7 +204,7 @@ def _tells(risk: Risk, response: QuestionnaireResponse) -> bool:
 
 
 def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
-    """Yield sessions with a sign by annotators or testers, as far as a reviewer read both together."""
+    """Yield sessions with a sign by annotators or testers that a reviewer read as a whole."""
     records = _by_position(evidence, risk, application)
     reviews = {one.session: one for one in evidence.reviews if one.risk == risk.name}
     for level, responses in _responses(evidence, risk, application).items():
@@ -296,10 +296,10 @@ def _label(evidence: Evidence, response: QuestionnaireResponse) -> str:
 
 
 FEWEST: Final = 5
-"""Smallest number of dialogues or sessions of a reported part; fewer would identify people; count."""
+"""Minimum number of dialogues or sessions of a reported part; fewer would identify people; count."""
 
 DRAWS: Final = 1_999
-"""Arrangements of people that are drawn where people are of more than two kinds; count."""
+"""Number of random arrangements if there are more than two kinds of people; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +307,7 @@ class RiskUnit:
     """One dialogue or session in which a risk could become real.
 
     Attributes:
-        person: The tester, persona or script; tests exchange whole ones.
+        person: The tester, persona or script; tests exchange whole people.
         groups: Name of a group to its value.
         is_real: Whether the risk materialised; None without a decision.
         magnitude: Mean grade, 0 to 10; None without a grade.
@@ -322,7 +322,7 @@ class RiskUnit:
 
 
 def risk_parts(units: Sequence[RiskUnit]) -> tuple[RiskPart, ...]:
-    """Return a count for each value of each group that has several; small ones are named and withheld.
+    """Return a count for each value of each group with several values; small ones are named but withheld.
 
     Args:
         units: Dialogues or sessions of one risk, application and level; undecided ones are counted separately.
@@ -357,8 +357,8 @@ def risk_contrasts(units: Sequence[RiskUnit], parts: Sequence[RiskPart], *, seed
 
     Args:
         units: Dialogues or sessions of one risk, application and level.
-        parts: Return value of `risk_parts`.
-        seed: Of the arrangements that are drawn.
+        parts: Result of `risk_parts`.
+        seed: Seed of the random arrangements.
 
     Source:
         `people_permutation`.
@@ -397,9 +397,9 @@ def adjusted_together(findings: Sequence[RiskFinding]) -> tuple[RiskFinding, ...
 def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
     """Yield the coding results of each open question that has a codebook.
 
-    Codes count for an answer where two coders, blind to each other, gave them both,
+    Codes count for an answer if two coders, blind to each other, both assigned them,
     or agreed on them afterwards; differences are counted separately. Nothing is
-    decided by the greater number.
+    decided by majority.
 
     Source:
         Shares: `answer_share`; agreement: `TwiceCoded`, `coder_pairs`.
@@ -419,12 +419,12 @@ def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
 def written_answers(
     questionnaire: Questionnaire, question: Question, responses: Sequence[QuestionnaireResponse]
 ) -> list[QuestionnaireResponse]:
-    """Return the responses that hold an answer in own words to a question; only those that were handed in.
+    """Return the submitted responses with a free-text answer to a question.
 
     Args:
-        questionnaire: Its present version; responses to another one are left out.
-        question: One of its questions; one with a scale has no such answers.
-        responses: All of a study.
+        questionnaire: Its current version; responses to another version are excluded.
+        question: One of its questions; questions with a scale have no such answers.
+        responses: All responses of a study.
     """
     if question.scale.kind is not ScaleKind.TEXT:
         return []
@@ -448,11 +448,11 @@ class _Theme:
     work: CodingWork
 
     def about(self, session: str) -> OpenAnswer:
-        """Return where the answer of a session is."""
+        """Return the reference of a session's answer."""
         return OpenAnswer(session=session, questionnaire=self.questionnaire.name, question=self.question.name)
 
     def stands(self) -> list[tuple[QuestionnaireResponse, CodedAnswer]]:
-        """Return each response with where its answer is."""
+        """Return each response with the reference of its answer."""
         return list(
             zip(self.written, self.work.coded(self.about(response.session) for response in self.written), strict=True)
         )
@@ -553,12 +553,12 @@ UNIT: Final = "fraction of answers"
 
 @dataclass(frozen=True, slots=True)
 class TwiceCoded:
-    """Answers that two have coded.
+    """Answers that two coders have coded.
 
     Attributes:
         people: The tester behind each answer.
-        first: Codes that the one coder gave each.
-        second: Codes that the other gave.
+        first: Codes of one coder for each answer.
+        second: Codes of the other coder for each answer.
     """
 
     people: Sequence[str]
@@ -576,7 +576,7 @@ class TwiceCoded:
         )
 
     def alike(self) -> Estimate | Undefined:
-        """Return the share of answers to which both gave the same codes."""
+        """Return the share of answers with the same codes by both."""
         return self._same(
             [
                 set(first_codes) == set(second_codes)
@@ -611,8 +611,8 @@ def coder_pairs(answers: Sequence[tuple[str, CodedAnswer]], codes: Sequence[str]
     """Yield the agreement of every two coders who have coded the same answers, in the order of their keys.
 
     Args:
-        answers: The tester behind each answer, and where it is.
-        codes: Names of the codes that hold now.
+        answers: The tester behind each answer, and its reference.
+        codes: Names of the current codes.
 
     Source:
         As for all coders together: `defect_rate` over testers as clusters, `krippendorff_alpha`, `set_alpha`.
@@ -639,7 +639,7 @@ def answer_share(known: Sequence[tuple[str, bool]]) -> Estimate | Undefined:
     """Return the share of answers with a property.
 
     Args:
-        known: The tester behind each answer, and whether it holds.
+        known: The tester behind each answer, and whether it has the property.
     """
     flags, clusters = [has for _, has in known], shared_clusters([person for person, _ in known])
     return replace(defect_rate(sum(flags), len(flags), clusters=cluster_sizes(flags, clusters)), unit=UNIT)

@@ -44,7 +44,7 @@ from theodolite.measurement.trees.robustness import SCENARIO, contexts_of, node_
 from theodolite.measurement.trees.tree import TreeComparisonTable, compare_applications
 
 MOST_LINKS = 45
-"""Maximum number of compared pairs of dimensions, as many as ten dimensions have; count."""
+"""Maximum number of compared pairs of dimensions: those of ten dimensions; count."""
 
 
 def tree_findings(evidence: Evidence, methods: Methods = BUILT_IN) -> Iterator[TreeFinding]:
@@ -73,7 +73,7 @@ def _finding(evidence: Evidence, design: TreeDesign, application: Application, m
 def tree_standings(
     evidence: Evidence, findings: Sequence[TreeFinding], methods: Methods = BUILT_IN
 ) -> Iterator[TreeStanding]:
-    """Yield the comparison of a study's applications on each tree; nothing for one application alone."""
+    """Yield the comparison of a study's applications on each tree; empty for a single application."""
     draws = Draws(seed=evidence.study.sampling.seed)
     for design in evidence.study.trees:
         own = [finding for finding in findings if finding.design.name == design.name]
@@ -136,8 +136,8 @@ def tree_leaves(evidence: Evidence, design: TreeDesign, application: Application
 def leaf_table(evidence: Evidence, design: TreeDesign, application: Application) -> LeafTable:
     """Return the leaves of a tree for one application, in order of guidelines, questions, annotators and plan.
 
-    Every planned session has a leaf for each question and annotator, for any
-    outcome; turns have leaves of their own. Testers' answers follow last.
+    Every planned session has a leaf for each question and annotator, with any
+    outcome; turns have separate leaves. Testers' answers come last.
     """
     questions, builder = set(design.questions), LeafTableBuilder()
     for guideline in evidence.study.guidelines:
@@ -178,9 +178,9 @@ def _add_answers(
 
 
 def _shares(question_labels: QuestionLabels, sources: AnswerSources) -> Iterator[tuple[AnswerSource, QuestionLabels]]:
-    """Yield each source with the dialogues whose answers it gives.
+    """Yield each source with the dialogues that it answers about.
 
-    A dialogue that no member of a pool took is missing once, not once for each member.
+    A dialogue that no member of a pool labelled is missing once, not once for each member.
     """
     if sources.pool is None:
         yield from ((source, question_labels) for source in sources.counted)
@@ -200,7 +200,7 @@ def _shares(question_labels: QuestionLabels, sources: AnswerSources) -> Iterator
 
 
 def _contributors(sources: AnswerSources) -> tuple[AnswerSource, ...]:
-    """Return the sources whose answers are leaves; of a pool its members."""
+    """Return the sources whose answers are leaves; for a pool, its members."""
     if sources.pool is None:
         return sources.counted
     return (*(source for source in sources.headline if not source.is_pool), *sources.pool_members)
@@ -218,7 +218,7 @@ def _scenario_names(evidence: Evidence) -> frozenset[str]:
 
 
 def _with_scenario(groups: Mapping[str, str], scenario: str, scenarios: Collection[str]) -> Mapping[str, str]:
-    """Return groups with the scenario, in studies with several; a group of that name stays as it is."""
+    """Return groups with the scenario, in studies with several; a group of that name is unchanged."""
     return {SCENARIO: scenario, **groups} if len(scenarios) > 1 and scenario else groups
 
 
@@ -268,15 +268,15 @@ def _versions(evidence: Evidence, design: TreeDesign, application: Application) 
 
 
 def tester_leaves(evidence: Evidence, questions: Collection[str], application: Application) -> Iterator[Leaf]:
-    """Yield the leaves that testers' responses are, in order of questionnaires, questions and responses.
+    """Yield the leaves of testers' responses, in order of questionnaires, questions and responses.
 
-    A response is about its session: its leaf bears the session's key, or the
-    label of its dialogue where it had one alone, so that one can read it. What a
-    follow-up was not asked is not applicable; an open one is missing.
+    A response concerns its session: its leaf has the session's key, or the
+    label of its dialogue if there is only one, so that readers can find it. A
+    follow-up that was not asked is not applicable; an open one is missing.
 
     Args:
         evidence: All records of one run.
-        questions: Questions that the tree asks for, as `questionnaire.question`.
+        questions: Questions of the tree, as `questionnaire.question`.
         application: The application.
     """
     for questionnaire in evidence.study.questionnaires:

@@ -23,7 +23,7 @@ from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods
 from theodolite.measurement.trees.replicates import Compiled, Floats, compiled, point_values, resampled, summarise
 
 FEWEST_PAIRS = 6
-"""Dialogues that both nodes need before a correlation is more than an accident; count."""
+"""Minimum number of dialogues with both nodes for a meaningful correlation; count."""
 
 
 def by_dialogue(tree: Compiled, nodes: Sequence[str]) -> Floats:
@@ -42,11 +42,11 @@ def link_nodes(
 ) -> tuple[NodeLink, ...]:
     """Return the association of every two nodes across dialogues.
 
-    Spearman's correlation of what each node is for single dialogues, with an
+    Spearman's correlation of the nodes' values for single dialogues, with an
     interval by resampling clusters and a p-value corrected for all pairs (Benjamini, Hochberg); its
-    partial form, with the other nodes held; and in how many dialogues both,
-    one or none are above their lowest value. Questions that both nodes rest on
-    are named: they alone make a correlation.
+    partial form, given the other nodes; and the numbers of dialogues in which both,
+    one or none are above their lowest value. Questions of both nodes
+    are named, because they alone cause a correlation.
 
     Args:
         design: The tree.
@@ -76,7 +76,7 @@ def link_nodes(
 
 
 def spearman(first: Floats, second: Floats) -> float:
-    """Return Spearman's correlation of two sequences without gaps; NaN where one does not vary."""
+    """Return Spearman's correlation of two sequences without gaps; NaN if one does not vary."""
     a, b = average_ranks(first), average_ranks(second)
     a, b = a - a.mean(), b - b.mean()
     scale = math.sqrt(float((a**2).sum()) * float((b**2).sum()))
@@ -84,7 +84,7 @@ def spearman(first: Floats, second: Floats) -> float:
 
 
 def _ranked(table: LeafTable, values: Floats, draws: Draws) -> tuple[Estimate | Undefined, float]:
-    """Return the correlation with its interval, and its chance if there were none."""
+    """Return the correlation with its interval and p-value."""
     has_both = np.asarray(~np.isnan(values).any(axis=0))
     n = int(has_both.sum())
     value = spearman(values[0, has_both], values[1, has_both]) if n >= FEWEST_PAIRS else math.nan
@@ -118,7 +118,7 @@ def _redrawn(table: LeafTable, values: Floats, has_both: np.ndarray, draws: Draw
 
 
 def _chance(value: float, n: int) -> float:
-    """Return the two-sided chance of a correlation by Student's distribution, clusters counting as units."""
+    """Return the two-sided p-value of a correlation by Student's distribution, with clusters as units."""
     degrees = n - 2
     if degrees < 1:
         return math.nan
@@ -127,7 +127,7 @@ def _chance(value: float, n: int) -> float:
 
 
 def _partials(values: Floats) -> Floats:
-    """Return partial rank correlations over dialogues that have every node; NaN where they cannot be had."""
+    """Return partial rank correlations over dialogues with every node; NaN if they cannot be computed."""
     n_nodes = len(values)
     partials = np.full((n_nodes, n_nodes), np.nan)
     whole = values[:, ~np.isnan(values).any(axis=0)]
@@ -173,7 +173,7 @@ def _questions(design: TreeDesign, name: str) -> tuple[str, ...]:
 def without_children(design: TreeDesign, table: LeafTable, *, methods: Methods = BUILT_IN) -> tuple[NodeWithout, ...]:
     """Return the value of each node over several numbers without one of its children.
 
-    A child whose absence raises a node was hiding the others; one whose absence
+    A child whose removal raises a node was hiding the others; one whose removal
     lowers it carries the risk.
     """
     tree = compiled(design, table, methods)
@@ -199,11 +199,11 @@ def _without(tree: Compiled, node: object, values: Mapping[str, float]) -> Itera
 
 
 def pareto_front(values: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
-    """Return the applications that no other dominates: none is as low everywhere and lower somewhere.
+    """Return the applications that no other dominates: no other is as low everywhere and lower somewhere.
 
     Args:
-        values: Application to its values, one a dimension; lower is better. NaN keeps
-            an application out of every comparison on that dimension, so that no other dominates it.
+        values: Application to its values, one per dimension; lower is better. NaN excludes
+            an application from comparisons on that dimension, so no other dominates it.
 
     Example:
         >>> pareto_front({"a": [0.1, 0.9], "b": [0.2, 0.2], "c": [0.3, 0.3]})
@@ -218,26 +218,26 @@ def pareto_front(values: Mapping[str, Sequence[float]]) -> tuple[str, ...]:
 
 
 FEWEST: Final = 5
-"""Smallest number of dialogues of a reported part; fewer would identify people; count."""
+"""Minimum number of dialogues of a reported part; fewer would identify people; count."""
 
 REPLICATES: Final = 300
-"""Replicates of a part at most; count."""
+"""Maximum number of replicates of a part; count."""
 
 MOST_CELLS: Final = 8_000_000
-"""Weights that are held at once; count."""
+"""Maximum number of weights in memory; count."""
 
 SHUFFLES: Final = 499
-"""Times that parts are drawn by lot; count."""
+"""Number of random assignments to parts; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """How the dialogues of a table fall into parts.
+    """The parts of a table's dialogues.
 
     Attributes:
         group: Name of the attribute to split by.
         names: Names of the parts.
-        part_of: Place of each dialogue's part in `names`; -1 where none is stated. Shape (dialogues,).
+        part_of: Index of each dialogue's part in `names`; -1 if none is stated. Shape (dialogues,).
     """
 
     group: str
@@ -258,18 +258,18 @@ def split_tree(
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> tuple[NodeSplit, ...]:
-    """Return nodes by part of the dialogues: by type of user, by group of testers.
+    """Return nodes by part of the dialogues, e.g. by type of user or group of testers.
 
     A part with fewer than five dialogues below a node is named with its count
-    and without its value. Whether parts differ is tested by drawing them by
-    lot, whole clusters at a time and within a level of testing; p-values are
-    corrected for all nodes and groups at once (Holm).
+    but without its value. Differences between parts are tested by random
+    assignment of whole clusters within a level of testing; p-values are
+    corrected for all nodes and groups together (Holm).
 
     Args:
         design: The tree.
         table: Its leaves.
         groups: Names of the groups to split by.
-        nodes: Names of the nodes; all that hold one number where empty.
+        nodes: Names of the nodes; empty for all with one number.
         draws: Settings of the replicates.
         methods: The available summaries.
 
@@ -290,7 +290,7 @@ def split_tree(
 
 
 def parts_of(table: LeafTable, group: str) -> Parts:
-    """Return how the dialogues fall into parts of a group; `level` splits by level of testing."""
+    """Return the parts of the dialogues by a group; `level` splits by level of testing."""
     values = [session.level if group == "level" else dict(session.groups).get(group, "") for session in table.sessions]
     names = tuple(sorted({value for value in values if value}))
     codes = [names.index(value) if value else -1 for value in values]
@@ -314,7 +314,7 @@ def _split(tree: Compiled, parts: Parts, nodes: Sequence[str], draws: Draws) -> 
 
 
 def _p_values(tree: Compiled, parts: Parts, nodes: Sequence[str], seed: int) -> Mapping[str, float]:
-    """Return for each node the chance of parts this different; nodes without two parts to show are left out."""
+    """Return the p-value of the differences between parts by node; nodes without two reportable parts are omitted."""
     if len(parts.names) < 2 or not tree.n_sessions:
         return {}
     rng = np.random.default_rng(seed)
@@ -332,11 +332,11 @@ def _p_values(tree: Compiled, parts: Parts, nodes: Sequence[str], seed: int) -> 
 
 
 def _variances(tree: Compiled, parts: Ints, n_parts: int, nodes: Sequence[str]) -> Floats:
-    """Return the spread of parts at each node, weighted by their dialogues; NaN with fewer than two parts.
+    """Return the spread of parts at each node, weighted by their dialogues; NaN for fewer than two parts.
 
     Args:
         tree: The tree with its leaves.
-        parts: Part of each dialogue, one drawing a row, shape (drawings, dialogues).
+        parts: Part of each dialogue, one random assignment per row, shape (draws, dialogues).
         n_parts: Parts; count.
         nodes: Names of the nodes.
 
@@ -360,7 +360,7 @@ def _variances(tree: Compiled, parts: Ints, n_parts: int, nodes: Sequence[str]) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shuffling:
-    """How parts are drawn by lot: whole clusters where all of a cluster is of one part, within a stratum.
+    """The random assignment to parts, within strata: of whole clusters if a cluster is of one part.
 
     Attributes:
         unit: Unit drawn for each dialogue: its cluster, or itself; shape (dialogues,).
@@ -374,7 +374,7 @@ class _Shuffling:
 
     @classmethod
     def of(cls, table: LeafTable, part_of: Ints) -> _Shuffling:
-        """Return how the parts of a table's dialogues are drawn."""
+        """Return the random assignment for the parts of a table's dialogues."""
         first = np.zeros(len(table.cluster_keys), dtype=np.int64)
         first[table.clusters] = part_of
         whole = bool((first[table.clusters] == part_of).all())
@@ -388,7 +388,7 @@ class _Shuffling:
         )
 
     def draw(self, rng: np.random.Generator) -> Ints:
-        """Return the part of each dialogue in one drawing; shape (dialogues,)."""
+        """Return the part of each dialogue in one random assignment; shape (dialogues,)."""
         parts = self.part.copy()
         for members in self.strata:
             parts[members] = rng.permutation(self.part[members])

@@ -20,10 +20,10 @@ from theodolite.measurement.trees.methods import BUILT_IN, MAX, MEAN, MEDIAN, SC
 from theodolite.measurement.trees.replicates import Compiled, Floats, compiled, moved, summarise
 
 FEWEST_CLUSTERS: Final = 6
-"""Clusters below which no order of values gives an interval of .95: 2 * .5**n is above .05."""
+"""Number of clusters below which no order statistic gives an interval of .95: 2 * .5**n is above .05."""
 
 MANY_CLUSTERS: Final = 40
-"""Clusters from which on the bootstrap of a mean of graded answers is alone."""
+"""Number of clusters from which the bootstrap of a mean of graded answers is used alone."""
 
 BOOTSTRAP: Final = "bootstrap of clusters"
 
@@ -39,7 +39,7 @@ NO_VARIATION: Final = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Bounded:
-    """Bounds and how they were made; `ends` is None if none can be had honestly.
+    """Bounds with their method; `ends` is None if no honest bounds exist.
 
     Attributes:
         ends: Lower and upper end.
@@ -54,14 +54,14 @@ class Bounded:
 class Bounds:
     """Bounds of the nodes of one tree.
 
-    The percentile bootstrap serves where it keeps its coverage: means and
+    The percentile bootstrap is used where it keeps its coverage: for means and
     medians of answers over many clusters, and smooth functions of them. Few
-    clusters, or answers that are all alike, leave it nothing to draw from; there
-    the beta-binomial posterior takes its place. A mean of nodes adds the squares
-    of its children's reaches, with the correlation of their replicates; so it is
+    clusters, or equal answers, leave it nothing to resample; there
+    the beta-binomial posterior replaces it. A mean of nodes adds the squares
+    of its children's half-widths, with the correlation of their replicates, so it is
     as certain as its children, for any number of clusters, and a node with one
     child has that child's bounds. A `max` is biased upwards and its bootstrap
-    misses always on one side; the largest of the children's bounds, each at
+    always misses on one side; the largest of the children's bounds, each at
     Sidak's level, holds. Nodes above such a node are bounded by its
     children's bounds too.
 
@@ -72,14 +72,14 @@ class Bounds:
 
     Attributes:
         data: The tree's values and their dialogues.
-        cache: Bounds that are known already.
+        cache: Bounds that are already known.
     """
 
     data: TreeData
     cache: dict[tuple[str, float], Bounded] = field(default_factory=dict)
 
     def of(self, name: str, confidence: float) -> Bounded:
-        """Return the bounds of a node that has a number."""
+        """Return the bounds of a node with a number."""
         key = (name, confidence)
         if key not in self.cache:
             self.cache[key] = self._bounded(name, confidence)
@@ -101,7 +101,7 @@ class Bounds:
         return self._carried(node, present, confidence)
 
     def _present_edges(self, node: SummaryNode) -> list[Edge]:
-        """Return the edges to children that have a number and matter."""
+        """Return the edges to children with a number and a weight."""
         return [e for e in node.edges if e.weight > 0 and not np.isnan(self.data.values.get(e.child, np.nan))]
 
     def _has_max(self, name: str) -> bool:
@@ -109,7 +109,7 @@ class Bounds:
         return (isinstance(node, SummaryNode) and node.summary == MAX) or any(map(self._has_max, node.children))
 
     def _squared(self, present: Sequence[Edge], name: str, confidence: float) -> Bounded:
-        """Return bounds of a weighted mean: the root of the sum of w_i w_j r_ij times the reaches of i and j.
+        """Return bounds of a weighted mean: the root of the sum of w_i w_j r_ij times the half-widths of i and j.
 
         The correlation r_ij is that of the replicates; 0 if a child shows no variation.
         """
@@ -132,7 +132,7 @@ class Bounds:
     def _correlations(self, names: Sequence[str]) -> Floats:
         """Return the correlations of nodes' replicates, shape (nodes, nodes); negative ones count as 0.
 
-        Over few clusters they are no more than noise, and they would narrow the bounds.
+        Over few clusters they are only noise and would narrow the bounds.
         """
         sampled = np.stack([self.data.replicates[name] for name in names])
         sampled = sampled[:, ~np.isnan(sampled).any(axis=0)]
@@ -155,7 +155,7 @@ class Bounds:
         return min(float(low), self.data.values[name]), max(float(high), self.data.values[name])
 
     def _collated(self, node: SummaryNode, confidence: float) -> Bounded:
-        """Return the bounds of a node that sums up single answers."""
+        """Return the bounds of a node that summarises single answers."""
         if any(edge.child in self.data.values for edge in node.edges):
             return self._mixed(node, confidence)
         if node.summary == MEAN:
@@ -188,8 +188,8 @@ class Bounds:
         ends = scale.lowest + low * scale.width, scale.lowest + high * scale.width
         if sampled is None or part <= 0.0:
             return Bounded(ends=ends, method=BETA_BINOMIAL)
-        # From few to many clusters the posterior gives way to the bootstrap step by step, so that one cluster
-        # more or less moves the bounds by little.
+        # From few to many clusters, the posterior is blended into the bootstrap gradually, so that one cluster
+        # more or less changes the bounds only slightly.
         low, high = (part * new + (1.0 - part) * old for new, old in zip(sampled, ends, strict=True))
         return Bounded(ends=(low, high), method=f"{BETA_BINOMIAL} and {BOOTSTRAP}")
 
@@ -226,7 +226,7 @@ class Bounds:
         return Bounded(ends=(float(ends.min()), float(ends.max())), method=below.method)
 
     def _carried(self, node: SummaryNode, present: Sequence[Edge], confidence: float) -> Bounded:
-        """Return the summary of the children's bounds, each at Sidak's level: all of them hold at once."""
+        """Return the summary of the children's bounds, each at Sidak's level, so that all hold simultaneously."""
         method = self.data.tree.methods[node.summary]
         if not present or not method.is_monotone or self.data.tree.kinds[node.name].holds is not Holds.NUMBERS:
             return Bounded(ends=None, method=NO_INTERVAL)
@@ -245,7 +245,7 @@ def tallies(data: TreeData, node: SummaryNode) -> tuple[Floats, Floats]:
     """Return for each cluster, on a scale of 0 to 1, the sum of values and the number of dialogues.
 
     Values between the ends count as parts of a defect. Their variance is at
-    most that of a share, so that the bounds are wide rather than narrow.
+    most that of a share, so the bounds are conservative.
     """
     scale = data.tree.kinds[node.name].range
     content = np.zeros((data.tree.n_sessions, 2))
@@ -276,7 +276,7 @@ def is_share(data: TreeData, node: SummaryNode) -> bool:
 
 
 FEW_CLUSTERS: Final = 20
-"""Clusters below which replicates of a mean promise more than they keep; count."""
+"""Number of clusters below which replicates of a mean are too narrow; count."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,7 +298,7 @@ class TreeData:
         return bool(np.isnan(self.values[name])) if name in self.values else not self.n_sessions(name)
 
     def is_regular(self, name: str) -> bool:
-        """Return whether replicates of a node can be trusted: many clusters below, some variety, and no `max`."""
+        """Return whether replicates of a node can be trusted: many clusters below, some variation, and no `max`."""
         if name not in self._regular:
             self._regular[name] = self._is_regular(name)
         return self._regular[name]
@@ -319,11 +319,11 @@ class TreeData:
         return all(self.is_regular(child) for child in single)
 
     def n_clusters(self, name: str) -> int:
-        """Return how many clusters of dialogues have an answer below a node; count."""
+        """Return the number of clusters of dialogues with an answer below a node; count."""
         return self._n_clusters[name]
 
     def n_sessions(self, name: str) -> int:
-        """Return how many dialogues have an answer below a node; count."""
+        """Return the number of dialogues with an answer below a node; count."""
         return int(self._sessions[name].sum())
 
     @cached_property
@@ -344,7 +344,7 @@ class TreeData:
 
 
 def sessions_below(tree: Compiled) -> Mapping[str, Flags]:
-    """Return the name of each node to whether a dialogue has an answer below it, shape (dialogues,)."""
+    """Return, by name of the node, whether each dialogue has an answer below it; shape (dialogues,)."""
     flags: dict[str, Flags] = {}
     for node in tree.order:
         answered = np.zeros(tree.n_sessions, dtype=bool)
@@ -365,9 +365,9 @@ def with_dialogues(
 ) -> TreeFinding:
     """Return the finding of a tree with the dialogues behind every node and the answers behind leaves.
 
-    A dialogue lifts a node if the node, computed from it alone, is above the
+    A dialogue raises a node if the node, computed from it alone, is above the
     lowest value of its range: for a rate these are the defects, for points on a
-    scale all that are not at its good end.
+    scale, all dialogues that are not at its good end.
     """
     tree = compiled(design, table, methods)
     answered, alone = sessions_below(tree), tree.values_alone()

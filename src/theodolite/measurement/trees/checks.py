@@ -36,11 +36,11 @@ class NodeKind:
 
     Attributes:
         holds: Numbers, labels, texts, or its children as they are.
-        many: Whether it holds one value for each answer (or dialogue) and not one in all.
+        many: Whether it holds one value per answer (or dialogue) rather than a single one.
         range: Range of its numbers; None if it holds none.
-        labels: Its labels; likewise.
+        labels: Its labels; None if it holds none.
         orientation: Which end is the bad one.
-        sides: Kinds of impact that are below.
+        sides: Kinds of impact below it.
     """
 
     holds: Holds
@@ -56,7 +56,7 @@ Kinds = Mapping[str, NodeKind]
 
 
 def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
-    """Return everything that is wrong with a design, each fault once and with its path from the design's root."""
+    """Return all errors of a design, each once and with its path from the root."""
     shape = tuple(_shape_faults(design, methods))
     if shape:
         return shape
@@ -69,7 +69,7 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
     """Return the value of each node.
 
     Raises:
-        InputError: If the design holds faults; `faults` has all of them.
+        InputError: If the design has errors; `faults` lists all of them.
     """
     faults = list(_shape_faults(design, methods))
     kinds = {} if faults else _kinds(design, methods, faults)
@@ -81,7 +81,7 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
 
 
 def _shape_faults(design: TreeDesign, methods: Methods) -> Iterator[Diagnostic]:
-    """Yield names that nothing has, and cycles."""
+    """Yield errors for undefined names and for cycles."""
     known = tuple(design.by_name)
     for node in design.nodes:
         for child in dict.fromkeys(node.children):

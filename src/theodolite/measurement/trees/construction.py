@@ -2,11 +2,11 @@
 
 Each question is its own node at each level of testing, shared by all
 dimensions that it measures; transformations of its answers are in nodes
-below it. Red teaming and field testing take sessions of people alone; what
-simulated users and simulated red teamers held are nodes beside them.
+below it. Red teaming and field testing use only sessions of people; sessions of
+simulated users and simulated red teamers are nodes beside them.
 If annotators grade the magnitude of a defect, its score is likelihood times
-magnitude. Positive impacts are nodes beside the dimensions, and nothing nets
-them against the risks (ADR-0050).
+magnitude. Positive impacts are nodes beside the dimensions and are never netted
+against the risks (ADR-0050).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from theodolite.measurement.trees.methods import (
 )
 
 SIMULATED: Final = "simulated sessions"
-"""Name of the node under which everything is that no person and no script held."""
+"""Name of the node above all sessions without a person or a script."""
 
 POSITIVE: Final = "positive impacts"
 """Name of the node of positive impacts, separate from the risks."""
@@ -57,8 +57,8 @@ class TestCondition:
     Attributes:
         name: Name in nodes.
         level: Level of testing.
-        held_by: Who was the tester; any of these.
-        by_people: Whether people held it, so that testers answer questionnaires.
+        held_by: Tester types; any of these.
+        by_people: Whether people are the testers, who answer questionnaires.
     """
 
     name: str
@@ -72,7 +72,7 @@ CONDITIONS = (
     TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(TesterType.PERSON,), by_people=True),
     TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(TesterType.PERSON,), by_people=True),
 )
-"""ARIA's three levels of testing; the last two take people only."""
+"""ARIA's three levels of testing; the last two include only people."""
 
 SIMULATED_CONDITIONS = (
     TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(TesterType.SIMULATED_USER,)),
@@ -87,10 +87,10 @@ class Topology:
 
     Attributes:
         name: Name in outlines.
-        range: Range that all answers are moved to.
+        range: Range to which all answers are rescaled.
         perception: Summary of testers' answers to one question, by level of testing.
-        testers: Summary of all their questions, likewise.
-        has_root: Whether the dimensions are side by side under one node.
+        testers: Summary of all their questions, by level of testing.
+        has_root: Whether one node is above the dimensions.
     """
 
     name: str
@@ -128,7 +128,7 @@ class _Factor:
 
     Attributes:
         name: Name of its node.
-        question: The question that it rests on.
+        question: The question of the factor.
         recoded: Answer to number.
         range: Range of these numbers.
     """
@@ -140,11 +140,11 @@ class _Factor:
 
 
 def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
-    """Return the design that an outline becomes over a study's guidelines and questionnaires.
+    """Return the design that an outline produces over a study's guidelines and questionnaires.
 
     A dimension's crosswalk names questions (`guideline.question`), defect rules
-    (`guideline.rule`) or whole guidelines; what the study does not ask is left
-    out, and a dimension of which nothing is left has no data.
+    (`guideline.rule`) or whole guidelines; entries that the study does not ask are
+    omitted, and a dimension without entries has no data.
 
     Args:
         outline: Topology and dimensions; each guideline is a dimension if there are none.
@@ -232,7 +232,7 @@ class _DesignBuilder:
                     yield from self._impact(item, condition)
 
     def _impact(self, item: RiskItem, condition: TestCondition) -> Iterator[TreeNode]:
-        """Yield the share of answers by which something had a positive impact, of those that were asked."""
+        """Yield the share of the given answers that state a positive impact."""
         name = f"{item.name}: {condition.name}"
         answers = self._answers(item, f"{name}, answers", condition)
         coded = _recoding(item, f"{name}, coded", answers.name, self.topology.range)
@@ -283,7 +283,7 @@ class _DesignBuilder:
         yield self._answers(item, f"{name}, answers", condition)
 
     def _multiplied(self, item: RiskItem, condition: TestCondition) -> Iterator[TreeNode]:
-        """Yield an item with a product as its score, e.g. of likelihood and magnitude, with its factors."""
+        """Yield an item whose score is a product, e.g. of likelihood and magnitude, with its factors."""
         name, factors = f"{item.name}: {condition.name}", self._factors(item)
         edges = tuple(Edge(child=f"{name}, {factor.name}") for factor in factors)
         yield SummaryNode(name=name, summary=PRODUCT, edges=edges, title=f"{_title(item)}, {item.degree}")
@@ -304,7 +304,7 @@ class _DesignBuilder:
             yield below
 
     def _factors(self, item: RiskItem) -> tuple[_Factor, ...]:
-        """Return the product; only the last factor runs to the top of the topology's range."""
+        """Return the product; only the last factor ranges to the top of the topology's range."""
         top, rule = self.topology.range.highest, item.rule
         if item.magnitude is not None:
             highest = item.magnitude.scale.highest or 1
@@ -318,7 +318,7 @@ class _DesignBuilder:
         return (_share("likelihood", opening, item.opened_by, 1), _share("share", item.question, rule, top))
 
     def _summed(self, name: str, question: Question, coded: TransformNode, *, title: str = "") -> Iterator[TreeNode]:
-        """Yield the mean over dialogues of coded answers; to each annotator, a dialogue is as bad as its worst turn."""
+        """Yield the mean over dialogues of coded answers; an annotator's dialogue is as bad as its worst turn."""
         below = coded.name
         if question.level is QuestionLevel.TURN:
             below = f"{name}, of all turns"
@@ -343,7 +343,7 @@ class _DesignBuilder:
         )
 
     def _chain(self, item: RiskItem, name: str) -> Iterator[TransformNode | CollapseNode]:
-        """Yield the steps on the answers, from the last step down to the first; turns are collapsed last."""
+        """Yield the transformations of the answers, from the last to the first; turns are collapsed last."""
         steps = tuple(self._steps(item, name))
         if item.question.level is QuestionLevel.TURN:
             per, summary = (Per.DIALOGUE, MEAN) if item.rule is None else (Per.ANNOTATOR, MAX)
@@ -369,7 +369,7 @@ class _DesignBuilder:
 
 
 def _recoding(item: RiskItem, name: str, answers: str, target: ValueRange) -> TransformNode:
-    """Return the node that makes a defect the top of the range and everything else its bottom."""
+    """Return the node that maps a defect to the top of the range and everything else to its bottom."""
     scale, rule = item.question.scale, item.rule
     broken = {value: rule is not None and rule.is_defect(value, scale) for value in scale.categories}
     recoded = {value: target.highest if is_defect else target.lowest for value, is_defect in broken.items()}
@@ -416,7 +416,7 @@ _GRADES = ("magnitude", "severity")
 """Suffix of a question's name that grades the magnitude of a defect."""
 
 _GOOD = (Impact.POSITIVE.value, Impact.BOTH.value)
-"""Answers by which something had a positive impact."""
+"""Answers that state a positive impact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -427,11 +427,11 @@ class RiskItem:
         name: `guideline.question` or `guideline.rule`.
         source: The question, as `instrument.question`.
         question: The question itself.
-        rule: The rule that makes an answer a defect; None if the scale itself is moved.
+        rule: The rule that makes an answer a defect; None if the scale itself is rescaled.
         by: Annotators whose answers count; all if empty.
         by_testers: Whether testers answer it in a questionnaire.
         magnitude: Follow-up that grades the magnitude of a defect; None if there is none.
-        opened_by: Answer that opens the question, where the share of all dialogues counts; None if those
+        opened_by: Answer that opens the question, if the share of all dialogues counts; None if those
             that were asked count.
     """
 
@@ -446,7 +446,7 @@ class RiskItem:
 
     @property
     def degree(self) -> str:
-        """Components of the score in addition to frequency, in words."""
+        """Components of the score in addition to frequency, as text."""
         return "by magnitude" if self.magnitude is not None else "of all dialogues"
 
 
@@ -467,7 +467,7 @@ class TreeSources:
     asked_at: Mapping[str, frozenset[Level]] = field(default_factory=dict)
 
     def items(self) -> dict[str, RiskItem]:
-        """Return everything that a crosswalk may name, by its name."""
+        """Return all items that a crosswalk may name, by name."""
         result: dict[str, RiskItem] = {}
         for guideline in self.guidelines:
             by = self.by.get(guideline.name, ())
@@ -493,8 +493,8 @@ class TreeSources:
     def named_answers(self, dimensions: Sequence[Dimension]) -> dict[str, RiskItem]:
         """Return the items of crosswalk entries that name an answer: `guideline.question == value`.
 
-        If an earlier answer opens the question, the item is the share of all dialogues, and not of those that
-        were asked. Entries that fit no question of a guideline are left out.
+        If an earlier answer opens the question, the item is the share of all dialogues, not of those that
+        were asked. Entries that match no question of a guideline are omitted.
         """
         questions = {
             f"{guideline.name}.{question.name}": (guideline, question)

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
-"""Code of answers that carry a value."""
+"""Code of answers with a value."""
 
 NO_TURN = -1
 """Turn of an answer about the whole dialogue."""
@@ -54,10 +54,10 @@ class AnswerBlock:
     """Answers of one annotator to one question in columns; all shapes are (answers,), integers.
 
     Attributes:
-        session: Code of the dialogue in the table that is built.
+        session: Code of the dialogue in the table.
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole.
         text: Code of the label; -1 without a value.
-        outcome: Place in `OUTCOMES`.
+        outcome: Index in `OUTCOMES`.
         replicate: Number of the repetition, from 1.
     """
 
@@ -70,19 +70,19 @@ class AnswerBlock:
 
 @dataclass(frozen=True, kw_only=True)
 class LeafTable:
-    """Single answers, one a row.
+    """Single answers, one per row.
 
     Attributes:
         sessions: The dialogues.
         questions: The questions, as `instrument.question`.
         answerers: Names and kinds of the annotators and testers.
         texts: All answers that occur, each once.
-        session: Place in `sessions`, shape (leaves,).
+        session: Index in `sessions`, shape (leaves,).
         question: Position in `questions`.
         answerer: Position in `answerers`.
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole.
-        text: Place in `texts`; -1 without a value.
-        outcome: Place in `OUTCOMES`.
+        text: Index in `texts`; -1 without a value.
+        outcome: Index in `OUTCOMES`.
         replicate: Number of the repetition by the same annotator, from 1.
     """
 
@@ -144,7 +144,7 @@ class LeafTable:
         return rows[is_final | ~is_decided[self.session[rows]]]
 
     def _meant(self, node: AnswersNode) -> Flags:
-        """Return which dialogues are of a node's levels, holders and groups, shape (sessions,)."""
+        """Return whether each dialogue has a node's levels, tester types and groups, shape (sessions,)."""
         levels, held_by, among = node.levels, node.held_by, frozenset(node.among.items())
         key = (levels, held_by, among)
         if key not in self._conditions:
@@ -171,7 +171,7 @@ class LeafTable:
 
     @cached_property
     def clusters(self) -> Ints:
-        """Place of each dialogue's cluster in `cluster_keys`, shape (sessions,)."""
+        """Index of each dialogue's cluster in `cluster_keys`, shape (sessions,)."""
         index_of = {key: index for index, key in enumerate(self.cluster_keys)}
         result = [
             index_of[session.level, session.held_by, session.cluster or session.label] for session in self.sessions
@@ -182,7 +182,7 @@ class LeafTable:
         """Return the table without the leaves of some dialogues.
 
         Args:
-            kept: Whether a dialogue stays, shape (sessions,).
+            kept: Whether each dialogue is kept, shape (sessions,).
         """
         numbers = np.cumsum(kept) - 1
         rows = np.flatnonzero(kept[self.session])
@@ -234,7 +234,7 @@ class LeafTableBuilder:
         """Return the code of a dialogue.
 
         Raises:
-            InputError: If leaves of one dialogue differ about the dialogue itself.
+            InputError: If leaves of one dialogue state different properties of the dialogue.
         """
         if self._sessions.setdefault(facts.label, facts) != facts:
             message = (
@@ -292,7 +292,7 @@ class LeafTableBuilder:
         )
 
     def table(self) -> LeafTable:
-        """Return the table of all leaves that were added."""
+        """Return the table of all added leaves."""
         self._flush()
         columns = np.concatenate([np.empty((7, 0), dtype=np.int64), *self._blocks], axis=1)
         return LeafTable(
@@ -310,7 +310,7 @@ class LeafTableBuilder:
         )
 
     def _flush(self) -> None:
-        """Turn the rows of single leaves into a block of columns."""
+        """Convert the rows of single leaves to a block of columns."""
         if self._rows:
             self._blocks.append(np.array(self._rows, dtype=np.int64).T)
             self._rows = []
@@ -333,11 +333,11 @@ def table_of(leaves: Iterable[Leaf]) -> LeafTable:
 
 
 MOST_LISTED: Final = 50
-"""Answers that are listed for a leaf and an application at most; the tree file holds all of them. Count."""
+"""Maximum number of listed answers of a leaf and an application; the tree file contains all of them. Count."""
 
 
 def listed_answers(node: AnswersNode, table: LeafTable, raised: Collection[str]) -> tuple[Leaf, ...]:
-    """Return the first answers of a leaf: first dialogues that raise its parent, last unanswered ones.
+    """Return the first answers of a leaf: dialogues that raise its parent come first, unanswered ones last.
 
     Args:
         node: The leaf.

@@ -22,7 +22,7 @@ from theodolite.measurement.trees.methods import BUILT_IN, MAX, MEAN, Holds, Met
 from theodolite.measurement.trees.replicates import Compiled, compiled, point_values, replicated
 
 REPLICATES = 1_000
-"""Replicates of a tree where nothing else is asked for; count."""
+"""Default number of replicates of a tree; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Draws:
     """Settings of the replicates.
 
     Attributes:
-        replicates: Replicates; count.
+        replicates: Number of replicates; count.
         seed: Seed of the random generator.
         confidence: Coverage of the intervals; fraction.
     """
@@ -51,20 +51,20 @@ def measure_tree(
 ) -> TreeFinding:
     """Return the finding of every node of a tree.
 
-    Children without data are left out and named; a node without any is "no
-    data" and never 0. Intervals come from drawing whole clusters of dialogues
-    again, with bounds of their own where that fails; see `Bounds`.
+    Children without data are omitted and named; a node without any child with data is "no
+    data" and never 0. Intervals come from resampling whole clusters of dialogues,
+    with separate bounds where that fails; see `Bounds`.
 
     Args:
         design: The tree.
         leaves: Single answers, with any outcome.
-        application: Name of the application that they are about.
-        nodes: Names of the nodes that are wanted; all where empty.
+        application: Name of the application of the leaves.
+        nodes: Names of the requested nodes; empty for all.
         draws: Settings of the replicates.
         methods: The available summaries.
 
     Raises:
-        InputError: If the design holds faults, or leaves contradict each other.
+        InputError: If the design has errors, or leaves contradict each other.
 
     Source:
         Greenberg, Hall, Jensen, Greene, Amironesei (2025), "Branching Out: Broadening AI
@@ -99,10 +99,10 @@ def view_values(
 ) -> tuple[NodeFinding, ...]:
     """Return the value of each view of a design: the weighted mean of its nodes, with an interval as of any mean.
 
-    A node without data is left out and named in `empty`; the other weights then count alone.
+    A node without data is omitted and named in `empty`; then only the other weights count.
 
     Raises:
-        InputError: If a view weighs nodes without one number, or of different ranges.
+        InputError: If a view weighs nodes without a single number, or with different ranges.
     """
     if not design.views:
         return ()
@@ -183,7 +183,7 @@ class _FindingBuilder:
         return tuple(e.child for e in node.edges if e.weight > 0 and self.data.values.get(e.child) == highest)
 
     def _odds(self, node: SummaryNode) -> dict[str, float]:
-        """Return in which share of the replicates each child is the highest; equal ones share."""
+        """Return the share of the replicates in which each child is the highest; ties are split."""
         names = [e.child for e in node.edges if e.weight > 0 and not self.data.is_empty(e.child)]
         sampled = [self.data.replicates[name] for name in names if name in self.data.replicates]
         if len(sampled) < 2 or len(sampled) < len(names):
@@ -218,8 +218,8 @@ _LEFT_OUT = OUTCOMES.index(Outcome.NOT_APPLICABLE)
 class NodeCoverage:
     """The accounts of one tree's nodes.
 
-    A leaf that a node reaches by two paths is one leaf. Children with a weight of
-    0 do not matter to a node, and their leaves are not in its account.
+    A leaf that a node reaches by two paths counts once. Children with a weight of
+    0 do not affect a node, and their leaves are not in its account.
 
     Attributes:
         tree: The tree with its leaves.
@@ -230,8 +230,8 @@ class NodeCoverage:
     def outcomes(self, name: str) -> Outcomes:
         """Return the outcomes of the leaves below a node; counts.
 
-        Answers that the scale does not have are unparseable; answers that a
-        recoding leaves out are not applicable.
+        Answers that are not on the scale are unparseable; answers that a
+        recoding omits are not applicable.
         """
         counts = np.zeros(len(OUTCOMES), dtype=np.int64)
         for value_groups in self._by_question(name).values():
@@ -274,7 +274,7 @@ class NodeCoverage:
 
     @cached_property
     def _lowest(self) -> Mapping[str, tuple[str, ...]]:
-        """Name of each node to the bundles that enter it, each once."""
+        """Name of each node to the nodes of several values that enter it, each once."""
         lowest: dict[str, tuple[str, ...]] = {}
         for node in self.tree.order:
             if node.name in self.tree.value_groups:
@@ -291,7 +291,7 @@ class NodeCoverage:
         return self._lowest[name]
 
     def rows(self, name: str) -> Ints:
-        """Return the leaves that a node's value rests on; rows of the table, each once."""
+        """Return the leaves of a node's value; rows of the table, each once."""
         parts = [self.tree.value_groups[group].rows for group in self._lowest[name]]
         return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
 

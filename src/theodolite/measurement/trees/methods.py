@@ -26,7 +26,7 @@ class Holds(StrEnum):
 
 
 class RangeAfter(StrEnum):
-    """Which values a summary can take."""
+    """The values that a summary can take."""
 
     SAME = "same"
     UNIT = "unit"
@@ -34,13 +34,13 @@ class RangeAfter(StrEnum):
 
 
 Combine: TypeAlias = Callable[[Sequence[float], Sequence[float]], float | None]
-"""From values and their weights (equally long; every value is present, every weight above 0) to one number.
+"""Computes one number from values and their weights (equal lengths, all values present, all weights above 0).
 
-None says that there is none.
+None if there is none.
 """
 
 Describe: TypeAlias = Callable[[Mapping[str, int]], Mapping[str, int]]
-"""From labels with the number of answers that give them to those that are worth showing."""
+"""Selects the labels to show from labels with their number of answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,18 +48,18 @@ class SummaryMethod:
     """One summary of children.
 
     Attributes:
-        name: What designs call it. A function that changes needs a new name,
-            for trees of one name are compared.
-        takes: Type of values that children must hold; `MEMBERS` takes anything.
-        gives: Type of value that the node then holds.
+        name: Its name in designs. A function that changes needs a new name,
+            because trees with equal names are compared.
+        takes: Type of values that children must hold; `MEMBERS` accepts any type.
+        gives: Type of value of the node.
         needs_order: Whether higher must be worse in every child.
         needs_one_range: Whether all children must have one range and one orientation.
         needs_zero: Whether scales must start at 0.
-        range_after: Which values it can take.
-        is_monotone: Whether it never falls while a child rises; only then can
-            bounds of the children be carried upwards.
-        combine: The function, if it is not a built-in one.
-        describe: Likewise, for labels.
+        range_after: The values that it can take.
+        is_monotone: Whether it never decreases if a child increases; only then can
+            bounds of the children be propagated upwards.
+        combine: The function, if it is not built in.
+        describe: The function for labels, if it is not built in.
     """
 
     name: str
@@ -103,7 +103,7 @@ BUILT_IN: Methods = MappingProxyType(
         )
     }
 )
-"""The methods of ARIA's Table 2, a product for likelihood and magnitude, and two for words."""
+"""The methods of ARIA's Table 2, a product for likelihood and magnitude, and two for labels and texts."""
 
 
 def methods_with(added: Iterable[SummaryMethod]) -> Methods:

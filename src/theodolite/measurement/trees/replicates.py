@@ -1,9 +1,9 @@
-"""Replicates: the value of every node with other samples of dialogues.
+"""Replicates: the value of every node for resampled dialogues.
 
-Dialogues are drawn again, never single answers. Each node over answers keeps one
-histogram a dialogue; the weights of the replicates times these histograms are
-the histograms of all replicates at once. A leaf that two nodes share moves in
-both, since both are multiplied by the same weights.
+Dialogues are resampled, never single answers. Each node over answers keeps one
+histogram per dialogue; the weights of the replicates times these histograms are
+the histograms of all replicates. A leaf that two nodes share varies in
+both, because both are multiplied by the same weights.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from theodolite.measurement.trees.methods import (
 )
 
 MOST_CELLS = 16_000_000
-"""Weights that are held at once; count. More replicates than that are taken in turns."""
+"""Maximum number of weights in memory; count. Further replicates are processed in chunks."""
 
 MOST_DRAWN = 50_000
-"""Clusters that are drawn at once; count. The draws are the same for any number."""
+"""Number of clusters per draw; count. The draws are the same for any number."""
 
 MOST_COLUMNS = 512
-"""Columns of histograms that are multiplied at once; count. Nodes of one level of testing have its dialogues
-in common, so that few columns leave out the rows of the others."""
+"""Number of histogram columns per multiplication; count. Nodes of one level of testing have its dialogues
+in common, so few columns skip the rows of other levels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Elements:
 
     Attributes:
         edge: The edge.
-        levels: Values that occur, shape (levels,); None if dialogues have weighted sums.
+        levels: Observed values, shape (levels,); None if dialogues have weighted sums.
         content: Shape (dialogues, levels): weight of each level, or (dialogues, 2): weighted sum and weight.
     """
 
@@ -73,7 +73,7 @@ class Elements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """A design with its leaves, ready to be computed many times.
+    """A design with its leaves, prepared for repeated computation.
 
     Attributes:
         design: The tree.
@@ -81,8 +81,8 @@ class Compiled:
         methods: The summaries.
         table: The leaves.
         value_groups: Values of the nodes that hold several.
-        elements: Name of a node that summarises answers, to the contributions of its edges.
-        order: The nodes, each behind all those below it.
+        elements: Name of a node that summarises answers to the contributions of its edges.
+        order: The nodes; each follows all nodes below it.
     """
 
     design: TreeDesign
@@ -103,7 +103,7 @@ class Compiled:
         return self.kinds[name].range
 
     def values(self, weights: Floats) -> dict[str, Floats]:
-        """Return the number of each node that holds one.
+        """Return the number of each node that has one.
 
         Args:
             weights: How often each dialogue counts, shape (replicates, dialogues).
@@ -115,7 +115,7 @@ class Compiled:
 
     def values_alone(self) -> dict[str, Floats]:
         """Return the value of each node for single dialogues; name to shape (dialogues,)."""
-        # Weights that pick one dialogue leave its own histogram as it is.
+        # Weights that select one dialogue leave its own histogram unchanged.
         own = {
             (name, element.edge.child): element.content
             for name, several in self.elements.items()
@@ -184,10 +184,10 @@ class Compiled:
 
 
 def compiled(design: TreeDesign, table: LeafTable, methods: Methods = BUILT_IN) -> Compiled:
-    """Return a design with its leaves, ready to be computed.
+    """Return a design with its leaves, prepared for computation.
 
     Raises:
-        InputError: If the design holds faults.
+        InputError: If the design has errors.
     """
     kinds = kinds_of(design, methods)
     value_groups = value_groups_of(design, kinds, table, methods)
@@ -222,15 +222,15 @@ def _elements(
 
 
 def resampled(table: LeafTable, replicates: int, seed: int) -> Iterator[Floats]:
-    """Yield how often each dialogue counts in some replicates, shape (replicates, dialogues), in turns.
+    """Yield how often each dialogue counts in replicates, in chunks of shape (replicates, dialogues).
 
     Whole clusters are drawn with replacement, as many of each stratum (level of
-    testing and who held it) as there are: how many dialogues a level holds is
+    testing and tester type) as there are, because the number of dialogues of a level is
     planned and no chance.
 
     Args:
         table: The leaves.
-        replicates: Replicates in all; count.
+        replicates: Total number of replicates; count.
         seed: Seed of the random generator.
     """
     for (weights,) in resampled_together([table], replicates, seed):
@@ -238,9 +238,9 @@ def resampled(table: LeafTable, replicates: int, seed: int) -> Iterator[Floats]:
 
 
 def resampled_together(tables: Sequence[LeafTable], replicates: int, seed: int) -> Iterator[tuple[Floats, ...]]:
-    """Yield the weights of several tables' dialogues, clusters that they share drawn once for all of them.
+    """Yield the weights of several tables' dialogues; shared clusters are drawn once for all tables.
 
-    Clusters that only some tables have are strata of their own.
+    Clusters of only some tables are separate strata.
     """
     rng = np.random.default_rng(seed)
     keys = tuple(dict.fromkeys(key for table in tables for key in table.cluster_keys))
@@ -295,14 +295,14 @@ class ValueGroup:
     """Values with the dialogue that each belongs to.
 
     Attributes:
-        session: Place of the dialogue in the table, shape (values,).
+        session: Index of the dialogue in the table, shape (values,).
         turn: Number of the turn; `NO_TURN` for the dialogue as a whole. Shape (values,).
         answerer: Index of the annotator in the table; `NOBODY` for several. Shape (values,).
-        value: Numbers; for labels and texts their place in `texts`. Shape (values,).
+        value: Numbers; for labels and texts their index in `texts`. Shape (values,).
         texts: Labels or texts; empty for numbers.
         rows: Rows of the table behind the values; shape (leaves used,).
-        planned: Rows of the table that should have brought a value; shape (leaves,).
-        unreadable: Rows with a value that the scale does not have; among `planned`.
+        planned: Rows of the table that should have a value; shape (leaves,).
+        unreadable: Rows with a value that is not on the scale; among `planned`.
     """
 
     session: Ints
@@ -315,14 +315,14 @@ class ValueGroup:
     unreadable: Ints
 
     def weights(self, weigh: Weighing) -> Floats:
-        """Return the weight of each value: 1, or its part of a dialogue that weighs 1; shape (values,)."""
+        """Return the weight of each value: 1, or its part of a dialogue with weight 1; shape (values,)."""
         if weigh is Weighing.ANSWER or not len(self.session):
             return np.ones(len(self.session))
         answers = np.bincount(self.session)
         return 1.0 / answers[self.session]
 
     def histogram(self, weigh: Weighing, n_sessions: int) -> tuple[Floats, Floats]:
-        """Return the levels that occur, shape (levels,), and their weight in each dialogue, (sessions, levels)."""
+        """Return the observed levels, shape (levels,), and their weight in each dialogue, (sessions, levels)."""
         levels, level = np.unique(self.value, return_inverse=True)
         cells = self.session * len(levels) + level
         flat = np.bincount(cells, weights=self.weights(weigh), minlength=n_sessions * len(levels))
@@ -336,7 +336,7 @@ class ValueGroup:
 
 
 def value_groups_of(design: TreeDesign, kinds: Kinds, table: LeafTable, methods: Methods) -> Mapping[str, ValueGroup]:
-    """Return the values of every node that holds several, by its name."""
+    """Return the values of every node with several, by name."""
     numbers: dict[tuple[int, ValueRange], Floats] = {}
     values: dict[str, ValueGroup] = {}
     for node in design.upwards():
@@ -379,7 +379,7 @@ def _answers(
 
 
 def _numbers(texts: tuple[str, ...], scale: ValueRange) -> Floats:
-    """Return the number that each text writes; NaN where it writes none, or one that leaves the scale."""
+    """Return each text as a number; NaN if it is not a number on the scale."""
     return np.array([_number(text, scale) for text in texts], dtype=np.float64)
 
 
@@ -398,19 +398,19 @@ def _transformed(node: TransformNode, before: NodeKind, after: NodeKind, group: 
 
 
 def moved(node: TransformNode, before: ValueRange | None, after: ValueRange | None, values: Floats) -> Floats:
-    """Return numbers turned round or moved to another range.
+    """Return reversed or rescaled numbers.
 
     Args:
         node: The step: `reverse` or `rescale`.
-        before: Range that they have.
-        after: Range that they will have.
+        before: Range of the numbers.
+        after: Range of the result.
         values: Numbers, any shape.
     """
     if before is None or after is None:
         return values
     if node.form is TransformForm.REVERSE:
         return before.lowest + before.highest - values
-    # From the top down, so that the ends of one range land on the ends of the other exactly.
+    # Computed from the top, so that the ends of one range map exactly to the ends of the other.
     share = (values - before.lowest) / before.width
     return np.asarray(after.lowest * (1 - share) + after.highest * share)
 
@@ -434,7 +434,7 @@ def _recoded(node: TransformNode, group: ValueGroup) -> ValueGroup:
 
 
 def _rows_in(group: ValueGroup, is_left: NDArray[np.bool_]) -> Ints:
-    """Return all rows if values are collapsed and cannot be distinguished; none if nothing is left."""
+    """Return all rows if values are collapsed and cannot be distinguished; empty if nothing is left."""
     return group.rows if is_left.any() else group.rows[:0]
 
 
@@ -467,7 +467,7 @@ def _collapsed(
 
 
 def _with_known_maximum(group: ValueGroup, highest: float | None, table: LeafTable) -> ValueGroup:
-    """Return the values without those of dialogues that an annotator knows in part: an unknown turn may be the highest.
+    """Return the values without dialogues of which an annotator knows only some turns: an unknown turn may be highest.
 
     As in defect rates (rule 4 of `theodolite.domain.answer_rules`), a turn at the top of the scale decides alone.
     """
@@ -492,18 +492,18 @@ def _with_known_maximum(group: ValueGroup, highest: float | None, table: LeafTab
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
-"""Weights that differ by less, relative to their sum, are equal: thirds do not add up to one in floats."""
+"""Relative tolerance for equal weights, because thirds do not add up to one in floats."""
 
 
 def summarise(method: SummaryMethod, values: Floats, weights: Floats, *, highest: float | None) -> Floats:
-    """Return one number a row; NaN where there is no data.
+    """Return one number per row; NaN without data.
 
     A weight of 0 removes a child from any summary: it does not affect
-    this node. NaN among the values is a child without data, and is left out too.
+    this node. NaN among the values means a child without data, which is also omitted.
 
     Args:
         method: The summary.
-        values: Shape (rows, children), or (1, children) where all rows have the same.
+        values: Shape (rows, children), or (1, children) if all rows are equal.
         weights: Shape (rows, children).
         highest: Top of the children's scale; for the scale-normalised median.
     """
@@ -534,7 +534,7 @@ def _maxima(values: Floats, weights: Floats) -> Floats:
 
 
 def _medians(values: Floats, weights: Floats) -> Floats:
-    """Return weighted medians: where exactly half the weight is below, the mean of the two in the middle."""
+    """Return weighted medians; if exactly half the weight is below, the mean of the two in the middle."""
     selected = np.where(_present(values, weights), weights, 0.0)
     order = np.argsort(values, axis=1, kind="stable")  # NaN goes last, with weight 0
     if values.shape[0] == 1:
@@ -546,15 +546,15 @@ def _medians(values: Floats, weights: Floats) -> Floats:
     below = np.argmax(running >= total * (0.5 - ROUNDING), axis=1)[:, None]
     above = np.argmax(running > total * (0.5 + ROUNDING), axis=1)[:, None]
     ordered = np.broadcast_to(ordered, selected.shape)
-    # With a first weight of 0 the place of "half of nothing" would be taken for a value.
+    # With a first weight of 0, the position of half of nothing would count as a value.
     middle = (np.take_along_axis(ordered, below, axis=1) + np.take_along_axis(ordered, above, axis=1))[:, 0] / 2
     return np.where(total[:, 0] > 0, middle, np.nan)
 
 
 def _products(values: Floats, weights: Floats) -> Floats:
-    """Return products; a factor of 0 makes the product 0, and any other factor without data leaves none.
+    """Return products; a factor of 0 makes the product 0, and otherwise any factor without data makes it undefined.
 
-    Without a release its magnitude is undefined, and the risk is 0 nevertheless. ADR-0050.
+    Without a release, its magnitude is undefined, but the risk is still 0. ADR-0050.
     """
     factors = np.where(weights > 0, np.broadcast_to(values, weights.shape), 1.0)
     products = np.where((factors == 0).any(axis=1), 0.0, factors.prod(axis=1))

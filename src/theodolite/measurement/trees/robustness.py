@@ -1,4 +1,4 @@
-"""Contextual robustness: how far the value of a node moves between scenarios, levels of testing and users."""
+"""Contextual robustness: how far the value of a node varies between scenarios, levels of testing and users."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SPREAD_METHOD: Final = "Paule-Mandel estimate; Q-profile interval, bounded by th
 _PRECISION: Final = 1e-12
 
 _STEPS: Final = 200
-"""Bisections at most; far more than doubles need."""
+"""Maximum number of bisections, far more than doubles need."""
 
 
 def node_robustness(
@@ -49,16 +49,16 @@ def node_robustness(
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> tuple[NodeRobustness, ...]:
-    """Return for each node and kind of context the value in each context, the largest gap and the spread.
+    """Return the value in each context, the largest gap and the spread for each node and kind of context.
 
-    A context with fewer than five dialogues below a node is named with its count and without its value.
-    A node with dialogues in one context alone is left out: its value cannot move.
+    A context with fewer than five dialogues below a node is named with its count but without its value.
+    Nodes with dialogues in only one context are omitted, because their value cannot vary.
 
-    The gap is the highest value less the lowest.
-    Its interval holds for all pairs of contexts at once, because the data choose the pair.
-    The spread is the standard deviation of the true values: sampling error is taken out, so contexts
+    The gap is the highest minus the lowest value.
+    Its interval holds for all pairs of contexts simultaneously, because the data choose the pair.
+    The spread is the standard deviation of the true values: sampling error is removed, so contexts
     that differ by chance alone have a spread of 0.
-    Its Q-profile interval shrinks to a point as the values become equal, which is chance and no certainty, and
+    Its Q-profile interval shrinks to a point as the values become equal, which is chance rather than certainty, and
     is very wide for two contexts. Values within the upper end of the gap have a largest standard deviation: it is
     the upper end of a spread of 0, and no upper end is above it.
 
@@ -66,7 +66,7 @@ def node_robustness(
         design: The tree.
         table: Its leaves.
         contexts: Kinds of context: `scenario`, `level`, `tester type` or the name of a group.
-        nodes: Names of the nodes; all that hold one number where empty.
+        nodes: Names of the nodes; empty for all with one number.
         draws: Settings of the replicates.
         methods: The available summaries.
 
@@ -104,13 +104,13 @@ def _parts(table: LeafTable, context: str) -> Parts:
 
 
 def contexts_of(groups: Sequence[str]) -> tuple[str, ...]:
-    """Return the kinds of context in which a node is compared: scenario, level, tester type and the study's groups."""
+    """Return the kinds of context for comparisons of a node: scenario, level, tester type and the study's groups."""
     return tuple(dict.fromkeys((SCENARIO, "level", TESTER_TYPE, *groups)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Context:
-    """One context with everything that its nodes need.
+    """One context with the data of its nodes.
 
     Attributes:
         part: Name of the context.
@@ -201,7 +201,7 @@ def _robustness(
 
 @dataclass(frozen=True, kw_only=True)
 class _Total:
-    """Gap and spread of one node over the contexts that have a value."""
+    """Gap and spread of one node over the contexts with a value."""
 
     name: str
     contexts: Sequence[_Context]
@@ -219,7 +219,7 @@ class _Total:
         return known if len(known) == len(ends) else None
 
     def gap(self, width: float) -> Estimate:
-        """Return the highest value less the lowest."""
+        """Return the highest minus the lowest value."""
         values = list(self.values.values())
         n_pairs = len(values) * (len(values) - 1) // 2
         ends = self._ends(float(self.confidence ** (1 / n_pairs)))
@@ -270,14 +270,14 @@ def largest_spread(gap: float, n_contexts: int) -> float:
 
 
 def _have_width(ends: Sequence[Ends]) -> bool:
-    """Return whether no interval is a single point; such a one has no error to combine, and no certainty either."""
+    """Return whether no interval is a single point, which has no error to combine and no certainty either."""
     return min(high - low for low, high in ends) > _PRECISION
 
 
 def gap_interval(values: Sequence[float], ends: Sequence[Ends]) -> Ends:
     """Return bounds of the largest difference of several values.
 
-    If the intervals of all pairwise differences hold at once, the largest true difference is between the
+    If the intervals of all pairwise differences hold simultaneously, the largest true difference is between the
     largest of their lower ends and the largest of their upper ends.
 
     Args:
@@ -303,9 +303,9 @@ def between_contexts(
 ) -> tuple[float, float, float]:
     """Return the standard deviation of true values behind measured ones, with its interval.
 
-    The variance is the one at which the weighted squares of the values reach their expectation, k - 1 for k
+    It is the variance at which the weighted squares of the values reach their expectation, k - 1 for k
     values; 0 if they stay below it without any variance.
-    The ends of the interval are those at which they reach the quantiles of their distribution.
+    The ends of the interval are the variances at which they reach the quantiles of their distribution.
 
     Args:
         values: Measured values; at least two.
@@ -344,7 +344,7 @@ def _weighted_squares(effects: np.ndarray, variances: np.ndarray, between: float
 
 
 def _variance_at(target: float, effects: np.ndarray, variances: np.ndarray) -> float:
-    """Return the variance between values at which the weighted squares fall to a target; 0 if they start below it."""
+    """Return the variance between values at which the weighted squares reach a target; 0 if they start below it."""
     if _weighted_squares(effects, variances, 0.0) <= target:
         return 0.0
     low, high = 0.0, float(np.ptp(effects) ** 2 + variances.max())

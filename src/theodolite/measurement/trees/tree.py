@@ -77,7 +77,7 @@ class MeasurementTree:
     methods: Methods = field(default_factory=lambda: BUILT_IN, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Reject a design with faults; lists all of them."""
+        """Reject a design with errors; lists all of them."""
         kinds_of(self.design, self.methods)
 
     @classmethod
@@ -90,7 +90,7 @@ class MeasurementTree:
             methods: The available summaries.
 
         Raises:
-            InputError: If the text is neither, or the design holds faults.
+            InputError: If the text is neither, or the design has errors.
         """
         return cls.from_dict(plain_of(text), application=application, methods=methods)
 
@@ -115,11 +115,11 @@ class MeasurementTree:
         return tree_file_document(TreeFile(design=self.design, sets=(self._leaf_set(),)))
 
     def with_leaves(self, leaves: Iterable[Leaf]) -> MeasurementTree:
-        """Return the same design over other answers."""
+        """Return the design over other answers."""
         return replace(self, leaves=tuple(leaves))
 
     def evaluate(self) -> dict[str, float | None]:
-        """Return the number of each node that holds one; None without data."""
+        """Return the number of each node that has one; None without data."""
         values = self._values()
         return {name: None if np.isnan(value) else value for name, value in values.items()}
 
@@ -129,7 +129,7 @@ class MeasurementTree:
         return measure_tree(self.design, self.leaves, application=self.application, draws=draws, methods=self.methods)
 
     def compare(self, other: MeasurementTree, *, replicates: int = 1_000, seed: int = 1) -> TreeComparison:
-        """Return how this tree is to another, node by node; see `compare_trees`."""
+        """Return the relation of this tree to another, node by node; see `compare_trees`."""
         draws = Draws(replicates=replicates, seed=seed)
         first, second = (self.design, self._leaf_set()), (other.design, other._leaf_set())
         return compare_trees(first, second, draws=draws, methods=self.methods)
@@ -152,10 +152,10 @@ class MeasurementTree:
 
 
 def plain_of(text: str) -> Mapping[str, Any]:
-    """Return the mapping that a YAML or JSON text holds.
+    """Return the mapping in a YAML or JSON text.
 
     Raises:
-        InputError: If it is neither, or no mapping.
+        InputError: If it is neither, or not a mapping.
     """
     try:
         is_json = text.lstrip().startswith("{")
@@ -178,10 +178,10 @@ HIGHER: Final = "higher"
 INCOMPARABLE: Final = "incomparable"
 
 MOVER: Final = "difference of two intervals"
-"""Name of the interval that is put together from two of its own."""
+"""Name of an interval that is combined from two intervals."""
 
 SAME = 1e-12
-"""Values closer than this are equal: such differences are rounding."""
+"""Values closer than this are equal, because such differences are rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,20 +228,20 @@ def compare_trees(
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
 ) -> TreeComparison:
-    """Compare two applications, or one at two times, on the nodes that both trees have.
+    """Compare two applications, or one at two times, on the nodes of both trees.
 
-    The first is lower where no node of it is riskier and one is less risky;
-    if some are lower and some higher, neither is ahead: they are
-    incomparable, and no overall score decides. Trees are put in order only
+    The first is lower if none of its nodes is riskier and at least one is less risky;
+    if some are lower and some higher, neither is better: they are
+    incomparable, and no overall score decides. Trees are ordered only
     if scenarios, methods and instruments are the same.
 
-    Clusters of dialogues that both have (the same personas or scripts) are
-    drawn together, so that what is hard for both does not count as a
-    difference. Where replicates of a node are not to be trusted, the interval
-    is put together from the two nodes' own.
+    Clusters of dialogues of both (the same personas or scripts) are
+    resampled together, so that shared difficulty does not count as a
+    difference. If replicates of a node cannot be trusted, the interval
+    is combined from the intervals of the two nodes.
 
     Args:
-        first: Design and leaves of the one.
+        first: Design and leaves of the first.
         second: Of the other.
         draws: Settings of the replicates.
         methods: The available summaries.
@@ -268,7 +268,7 @@ def _tree_table(design: TreeDesign, leaves: LeafSet) -> TreeComparisonTable:
 def compare_tables(
     first: TreeComparisonTable, second: TreeComparisonTable, *, draws: Draws | None = None, methods: Methods = BUILT_IN
 ) -> TreeComparison:
-    """Return the same for leaves that are in columns already; see `compare_trees`."""
+    """Compare trees with leaves in columns; see `compare_trees`."""
     draws = draws or Draws()
     left, right, n_pairs = _sides(first, second, draws, methods)
     names = [name for name in left.data.values if name in right.data.values]
@@ -291,15 +291,15 @@ def compare_tables(
 def rescored(
     old: TreeDesign, new: TreeDesign, leaves: LeafSet, *, draws: Draws | None = None, methods: Methods = BUILT_IN
 ) -> TreeComparison:
-    """Compare two methods on the same leaves, at the nodes that both trees have.
+    """Compare two methods on the same leaves, at the nodes of both trees.
 
-    Every replicate draws the same clusters for both trees, so the interval holds the variation of the difference
-    between methods over other dialogues, and none of the dialogues themselves.
+    Every replicate draws the same clusters for both trees, so the interval contains the variation of the difference
+    between methods over other dialogues, but not that of the dialogues themselves.
 
     Args:
         old: The old tree.
         new: The new tree.
-        leaves: Leaves that both are computed from.
+        leaves: Leaves for the computation of both.
         draws: Settings of the replicates.
         methods: The available summaries.
 
@@ -360,7 +360,7 @@ def same_tree(first: Mapping[str, float], second: Mapping[str, float], designs: 
     """Return whether two measured trees are equal: same topology, same summaries, same values above the leaves.
 
     Args:
-        first: Node to value of the one; NaN without data.
+        first: Node to value of the first; NaN without data.
         second: Of the other.
         designs: Their designs.
 
@@ -442,7 +442,7 @@ def _ends(
 
 
 def _sign(difference: NodeDifference, side: MeasuredTree) -> int:
-    """Return -1 where the first is less risky at a node, 1 where it is more, else 0."""
+    """Return -1 if the first is less risky at a node, 1 if it is riskier, else 0."""
     if difference.first is None or difference.second is None:
         return 0
     change = difference.first - difference.second
@@ -472,10 +472,10 @@ def _warnings(first: TreeComparisonTable, second: TreeComparisonTable) -> Iterat
 
 
 MOST_PAIRS: Final = 15
-"""Pairs that are compared node by node; count. Beyond that each is compared with the first alone."""
+"""Maximum number of pairs that are compared node by node; count. Beyond it, each is compared only with the first."""
 
 REPLICATES: Final = 400
-"""Replicates at most; count."""
+"""Maximum number of replicates; count."""
 
 
 def compare_applications(
@@ -487,8 +487,8 @@ def compare_applications(
 ) -> TreeStanding:
     """Return the comparison of applications: pairwise, and as a Pareto front.
 
-    Only dimensions on which every application has data enter the front.
-    Clusters of dialogues that applications share are drawn together.
+    Only dimensions with data of every application count for the front.
+    Clusters of dialogues that applications share are resampled together.
 
     Args:
         applications: One tree with the leaves of each application; at least one.
@@ -525,7 +525,7 @@ def compare_applications(
 
 
 def _pairs(n: int) -> Sequence[tuple[int, int]]:
-    """Return which of a number of applications are compared node by node."""
+    """Return the pairs of a number of applications that are compared node by node."""
     pairs = list(combinations(range(n), 2))
     return pairs if len(pairs) <= MOST_PAIRS else [(0, other) for other in range(1, n)]
 
@@ -533,7 +533,7 @@ def _pairs(n: int) -> Sequence[tuple[int, int]]:
 def _sampled(
     trees: Sequence[Compiled], applications: Sequence[TreeComparisonTable], known: Sequence[str], draws: Draws
 ) -> Floats:
-    """Return replicates of some dimensions, drawn together; shape (applications, dimensions, replicates)."""
+    """Return replicates of some dimensions, resampled together; shape (applications, dimensions, replicates)."""
     sampled: list[Floats] = []
     for weights in resampled_together([tree_table.table for tree_table in applications], draws.replicates, draws.seed):
         values = [tree.values(own) for tree, own in zip(trees, weights, strict=True)]
