@@ -146,7 +146,7 @@ async def test_an_unsupported_stream_field_is_omitted_with_a_message() -> None:
     with Loopback(refuses_usage="400") as server:
         told = await check(server.url, stream=True)
 
-    assert (told.alive, told.answer) == (True, "ok, 0.0 s, tells no tokens of streams, answers as target")
+    assert (told.alive, told.answer) == (True, "ok, 0.0 s, no token counts of streams, answers as target")
     assert (told.spent.attempts, told.spent.tokens, told.spent.unpriced_calls) == (2, 0, 1)
 
 

@@ -160,7 +160,7 @@ class ChatEndpointCheck:
     def _answered(self, answer: HttpResponse) -> EndpointCheck:
         reply = self._client.read(answer, in_pieces=self._client.endpoint.stream)
         took = f"ok, {answer.latency_s:.1f} s" + (
-            ", tells no tokens of streams" if self._client.wishes.are_refused else ""
+            ", no token counts of streams" if self._client.wishes.are_refused else ""
         )
         if isinstance(reply, Reply):
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def applications() -> tuple[PluginApplication, ...]:
     """Return the application."""
     hours = PluginApplication(
-        name="our-house/opening-hours", target="our_house.parts:opening_hours", title="tells opening hours"
+        name="our-house/opening-hours", target="our_house.parts:opening_hours", title="answers questions about opening hours"
     )
     return (hours,)
 
@@ -60,4 +60,4 @@ def importers() -> tuple[Importer, ...]:
 
         return read_talk(name, stored)
 
-    return (Importer(name="our-house/talk", fits=fits, read=read, title="reads talk files"),)
+    return (Importer(name="our-house/talk", fits=fits, read=read, title="imports talk files"),)
