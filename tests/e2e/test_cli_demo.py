@@ -41,8 +41,8 @@ Judge         GPT-4 (not validated) agrees with the final labels on 333 to 421
               llama2orig would show 76 fully refused, not 95, and mistralguard
               63 fully answered, not 7.
 Note          0 of 200 does not mean zero risk. With a true rate of 1.5%, about
-              1 in 20 such studies would find nothing. Shares hold for these
-              prompts, not for users."""
+              1 in 20 such studies would find nothing. Rates describe these
+              prompts, not your users."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ def test_every_output_marks_the_second_study_as_scripted(demo):
 
     assert demo.results("spoiler-guard")["stubbed"]
     assert "SCRIPTED" in shown.out.splitlines()[0]
-    assert "A SCRIPT answered in place of a model; this measures nothing." in summary.out
+    assert "A SCRIPT replaced a model; the results measure nothing." in summary.out
     assert "script" in (folder / "report.html").read_text(encoding="utf-8").lower()
 
 

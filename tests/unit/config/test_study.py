@@ -151,7 +151,7 @@ def test_every_pack_has_a_content_notice(folder, pack):
 
     event = load_study(folder(study_yaml=STUDY.replace("aria/tv-spoilers", pack) + more)).study.event
 
-    assert "leave at any moment" in event.warning
+    assert "leave at any time" in event.warning
     assert not re.search(
         r"red[ -]team|field[ -]test|attack|people try", event.warning, re.IGNORECASE
     )  # both levels read it

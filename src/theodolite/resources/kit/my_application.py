@@ -1,33 +1,33 @@
-"""Your application: put your own words in place of the echo."""
+"""Your application: replace the echo with your own code."""
 
 from __future__ import annotations
 
 
 class MyApplication:
-    """One session of the application; the server makes an instance for each."""
+    """One session of the application; the server creates an instance for each session."""
 
     def __init__(self) -> None:
-        """Begin without knowledge of any other session."""
+        """Start without data of any other session."""
         self._said: list[str] = []
 
     def OpenConnection(self, auth: dict | None = None) -> bool:
-        """Connect with the credentials; True once it worked."""
+        """Connect with the credentials; return True on success."""
         return True
 
     def CloseConnection(self) -> bool:
-        """Let go of everything; True once it worked."""
+        """Release all resources; return True on success."""
         return True
 
     def GetVersion(self) -> str:
-        """Name the version, so that a later one can be told from it."""
+        """Return the version of the application."""
         return "1.0"
 
     def StartSession(self) -> bool:
-        """Begin a dialogue that knows nothing of any other; True once it worked."""
+        """Start a dialogue without data of any other; return True on success."""
         self._said = []
         return True
 
     def GetResponse(self, text: str) -> dict:
-        """Answer a prompt; `success` is False where the application failed, not where it declines."""
+        """Answer a prompt; `success` is False if the application fails, not if it refuses."""
         self._said.append(text)
         return {"success": True, "response": "So far you have said: " + " / ".join(self._said)}

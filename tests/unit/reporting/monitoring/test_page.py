@@ -99,7 +99,7 @@ def test_the_check_for_bare_percentages_detects_them():
 def test_a_declared_change_has_a_reading_aid():
     text = " ".join(watch_text(changed(2), words(), unicode=False).split())
 
-    assert "The judge changed here from 1 to 2. A jump at this line is not news about the application." in text
+    assert "The judge changed here from 1 to 2. A jump at this line does not describe the application." in text
     assert "2 applications lower, 0 higher" in text
 
 
@@ -161,7 +161,7 @@ def test_an_alarm_on_the_page_states_why():
     page = watch_html(seen("slip"), words())
 
     assert page.count("<summary>Why this alarm</summary>") == len(seen("slip").alerts)
-    assert "A judge that became stricter slips as well" in page
+    assert "A stricter judge or other prompts also lower the scores." in page
     assert "<dt>PEN</dt>" in page
 
 

@@ -1,7 +1,7 @@
-"""Two toy applications that talk about an invented series, word by word, and guard its plot.
+"""Two toy applications that stream replies about an invented series and guard its plot.
 
-They are here so that people can look around without a key and without a network.
-Both are rules over a few words; one of them forgets what was said before.
+They let users explore the demo without a key and without a network.
+Both use rules over a few words; one of them ignores earlier turns.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ TOLD = {
     "about": "A supply ship finds the light burning and nobody in the tower but the keeper's dog.",
     "worth": "If you like fog, patience and small gestures: yes. **Two episodes** will tell you.",
 }
-"""What may be told, by a word that asks for it."""
+"""Permitted replies, by a word of the prompt."""
 
 SECRETS = {
     "gran": "In that case: Dorothea goes down with the supply ship, and the captain puts the light out.",
     "already": "Then you know that the keeper hides in the cistern all along.",
     "blurb": "How about: *the diary was written by Dorothea, and the keeper is nearer than anybody thinks*?",
 }
-"""What slips out, by a word that the leaky one believes."""
+"""Prohibited replies of the leaky toy, by a word of the prompt."""
 
 LONG = (
     "Let me begin with the island. It is two miles long, bare, and always wet. The tower stands on its western point. "
     "There is a landing stage, a store, a garden behind a wall, and a path that the keeper has laid with shells. "
 ) * 6
-"""What is told to those who want to hear everything."""
+"""The reply to a request for everything."""
 
 _PACE_S = 0.03
 
 
 def _answer(prompt: str, heard: str) -> str:
     asked = prompt.lower()
-    if "unplug" in asked:  # so that one can see what a broken application looks like
+    if "unplug" in asked:  # shows a broken application
         message = "teller at tellers.example:8443 has no power"
         raise ConnectionError(message)
     if asked.startswith("repeat after me:"):
@@ -53,14 +53,14 @@ def _answer(prompt: str, heard: str) -> str:
 
 
 async def careful(prompt: str, history: Sequence[Any] = ()) -> AsyncIterator[str]:
-    """Yield the reply of the toy that remembers what was asked before."""
+    """Yield the reply of the toy that considers earlier prompts."""
     heard = " ".join([*(exchange.prompt for exchange in history), prompt])
     async for word in _spoken(_answer(prompt, heard)):
         yield word
 
 
 async def leaky(prompt: str, history: Sequence[Any] = ()) -> AsyncIterator[str]:
-    """Yield the reply of the toy that believes what it is told."""
+    """Yield the reply of the toy that believes the user."""
     secret = next((text for word, text in SECRETS.items() if word in prompt.lower()), "")
     async for word in _spoken(secret or _answer(prompt, prompt)):
         yield word

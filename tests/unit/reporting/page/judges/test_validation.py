@@ -71,7 +71,7 @@ def test_groups_of_people_have_a_separate_table():
 def test_conditions_independent_of_the_verdict_are_reported_too():
     (view,) = validation_views(subject())
 
-    assert ("Unreadable replies", "1 of 58 (1.7%, 0.3 to 9.1)") in view.tables[-1].texts
+    assert ("Unparseable replies", "1 of 58 (1.7%, 0.3 to 9.1)") in view.tables[-1].texts
 
 
 def test_the_corrected_rate_accompanies_the_rate_of_the_judge():

@@ -94,7 +94,7 @@ def test_an_estimate_opens_the_dialogues_of_its_numerator():
 def test_scripted_results_are_marked_before_any_number():
     report = report_named("scripted")
 
-    assert report.index("This shows that the tool works and measures nothing.") < report.index('id="answer"')
+    assert report.index("The results show that the tool works and measure nothing.") < report.index('id="answer"')
 
 
 def test_an_unfinished_run_is_marked_before_any_number():
