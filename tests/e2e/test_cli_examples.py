@@ -64,7 +64,7 @@ def test_a_runs_as_written_except_for_its_addresses(example, monkeypatch):
 
     assert ended.code == 0, ended.said
     assert "support-bot    bot-1.4, 6 example personas, judge not validated" in ended.out
-    assert "60 dialogues but 6 personas: the interval allows for it" in ended.out
+    assert "60 dialogues but 6 personas: the interval accounts for this" in ended.out
     assert "Completeness   60 planned: 60 judged, 0 failed, 0 missing" in ended.out
     assert "Cost           420 calls" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80

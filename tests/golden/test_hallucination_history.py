@@ -1,4 +1,4 @@
-"""A published table of two years: where its instrument changed is no news about the applications."""
+"""A published table over two years, with a declared change of its judge."""
 
 from __future__ import annotations
 

@@ -466,7 +466,7 @@ def dialogue_answers(study: str, category: str, version: str, question: str) -> 
     """
     sittings = _sittings(study, category).filter(instrument_version=version)
     rows = AnswerRow.objects.filter(annotation__in=sittings, question=question).order_by("id")
-    told: dict[str, tuple[str, str]] = {}
+    dialogue_info: dict[str, tuple[str, str]] = {}
     said: dict[str, list[tuple[str, int | None, str | None]]] = defaultdict(list)
     for key, scenario, cluster, annotator, turn, value in rows.values_list(
         "annotation__dialogue__unit__key",
@@ -476,10 +476,12 @@ def dialogue_answers(study: str, category: str, version: str, question: str) -> 
         "turn",
         "value",
     ):
-        told[key] = scenario, cluster
+        dialogue_info[key] = scenario, cluster
         said[key].append((annotator, turn, value))
     return [
-        DialogueAnswers(dialogue=key, scenario=told[key][0], cluster=told[key][1], said=tuple(answers))
+        DialogueAnswers(
+            dialogue=key, scenario=dialogue_info[key][0], cluster=dialogue_info[key][1], said=tuple(answers)
+        )
         for key, answers in said.items()
     ]
 

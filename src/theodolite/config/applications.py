@@ -191,7 +191,7 @@ def _interpreter(entry: Entry[Spec], python: str, context: LoadContext) -> str:
         )
     elif _is_script(result):
         message = (
-            f"`{python}` is a script and no interpreter, so that its version cannot be told; give the path of the"
+            f"`{python}` is a script and not an interpreter, so its version cannot be determined; give the path of the"
             " interpreter that it starts, or of a virtual environment"
         )
     else:

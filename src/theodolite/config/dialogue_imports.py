@@ -263,7 +263,7 @@ def read_corpus(stored: bytes, file: str) -> Remarks:
     reader = _CorpusReader(file=file)
     parts = reader.unpacked(stored)
     remarks = reader.remarks(parts) if UTTERANCES in parts else ()
-    about = reader.told(parts, "conversations.json")
+    about = reader.metadata(parts, "conversations.json")
     return Remarks(
         file=file,
         remarks=tuple(remarks),
@@ -311,7 +311,7 @@ class _CorpusReader:
 
     def remarks(self, parts: Mapping[str, bytes]) -> list[Utterance]:
         """Return the utterances, in order of their file."""
-        speakers = self.told(parts, "speakers.json") or self.told(parts, "users.json")
+        speakers = self.metadata(parts, "speakers.json") or self.metadata(parts, "users.json")
         result = []
         for line, written in self._entries(parts[UTTERANCES]):
             entry = {_OLDER.get(name, name): value for name, value in written.items()}
@@ -320,7 +320,7 @@ class _CorpusReader:
                 continue
             result.append(_remark(entry, line, speakers))
         if not result and not self.faults:
-            self._complain(f"{UTTERANCES} holds no utterance")
+            self._complain(f"{UTTERANCES} contains no utterance")
         return result
 
     def _entries(self, stored: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -334,19 +334,19 @@ class _CorpusReader:
             if isinstance(entry, dict):
                 yield line, entry
             else:
-                self._complain(f"{UTTERANCES}: is no JSON object; expected one in each line", line)
+                self._complain(f"{UTTERANCES}: is not a JSON object; expected one in each line", line)
 
-    def told(self, parts: Mapping[str, bytes], name: str) -> dict[str, dict[str, str]]:
+    def metadata(self, parts: Mapping[str, bytes], name: str) -> dict[str, dict[str, str]]:
         """Return a file's metadata of each speaker or conversation."""
         if name not in parts:
             return {}
         try:
             entries = json.loads(decoded(parts[name])[0])
         except (ValueError, RecursionError) as error:
-            self._complain(f"{name} is no JSON: {error}")
+            self._complain(f"{name} is not JSON: {error}")
             return {}
         if not isinstance(entries, dict) or not all(isinstance(entry, dict) for entry in entries.values()):
-            self._complain(f"{name} should hold an object with one object for each id")
+            self._complain(f"{name} must contain an object with one object for each id")
             return {}
         return {str(key): scalars(_meta(entry)) for key, entry in entries.items()}
 
@@ -415,7 +415,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
     try:
         tasks = json.loads(decoded(stored)[0])
     except (ValueError, RecursionError) as error:
-        return _broken(file, f"is no JSON: {error}", sha256)
+        return _broken(file, f"is not JSON: {error}", sha256)
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, dict) for task in tasks):
         return _broken(file, "should hold a list of tasks, as Label Studio exports them in the format JSON", sha256)
     remarks: list[Utterance] = []

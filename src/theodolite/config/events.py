@@ -178,7 +178,7 @@ def unfinished(consent: str) -> str:
     if consent.strip() in samples:
         return "still the sample text"
     blanks = tuple(dict.fromkeys(_BLANK.findall(consent)))
-    return f"places still to be filled in: {', '.join(blanks)}" if blanks else ""
+    return f"placeholders to complete: {', '.join(blanks)}" if blanks else ""
 
 
 def missing_texts(study: Study) -> tuple[MissingText, ...]:

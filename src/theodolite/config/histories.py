@@ -136,7 +136,7 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     scores = in_order_of_time(scores)
     if form.published:
         scores = ScoreColumns(_marked(scores))
-    details = "scale " + ("given" if form.scale else "told from the scores")
+    details = "scale " + ("given" if form.scale else "detected from the scores")
     columns = ", ".join(f"{role} <- {column}" for role, column in chosen.items())
     n_rows = f"{len(scores):,} row{'' if len(scores) == 1 else 's'}"
     described = ", ".join(part for part in (n_rows, table.form) if part)

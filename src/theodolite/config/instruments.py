@@ -308,7 +308,7 @@ def _refuse_twin(
     context: LoadContext,
 ) -> None:
     if category.name in others:
-        message = f"two schemas of the study have a category `{category.name}`; its answers could not be told apart"
+        message = f"two schemas of the study have a category `{category.name}`; its answers could not be distinguished"
         context.diagnostics.add(category.diagnostic(message=message, at_key=True))
     if category.name in keys.guidelines:
         message = f"`{category.name}` is a category of a schema; call this guideline otherwise"

@@ -388,7 +388,7 @@ class Cause(StrEnum):
 
     APPLICATION = "application"
     JUDGE = "judge"
-    UNKNOWN = "not to be told"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -203,16 +203,16 @@ def _due(position: int | None, at: datetime | None, detail: str) -> Alert:
 def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[Stretch]) -> Iterator[str]:
     if not history.columns.n_anchors:
         yield (
-            "There are no anchors, so a drift of the judge cannot be told from one of the application."
-            " Let a frozen set with human scores be judged again each time"
+            "There are no anchors, so judge drift and application drift cannot be distinguished."
+            " Let each run judge a fixed set with human scores again"
         )
     elif not checks:
-        yield "The anchors were judged once; their second sitting will be the first that can tell"
+        yield "The anchors were judged once; drift can be detected from the second time"
     n_repeats = history.columns.n_repeats
     if n_repeats:
-        yield f"{n_repeats:,} of {len(history.scores):,} rows publish an earlier measurement again and count once"
+        yield f"{n_repeats:,} of {len(history.scores):,} rows repeat an earlier measurement and count once"
     if not any(segment.rate_detector or segment.level_detector for segment in stretches):
-        yield "No stretch is longer than its good times, so no slip could be seen yet"
+        yield "No segment is longer than its reference, so no change can be detected yet"
 
 
 SPANS = (1, 2, 4)

@@ -429,12 +429,12 @@ def _notes(row: SegmentRow, rules: WatchRules) -> Iterator[str]:
     n, n_windows = len(row.last_positions), len(row.values) // rules.window
     if not n:
         kinds = ", ".join(f"{count:,} {outcome.value}" for outcome, count in row.without_value.items())
-        yield f"No score has a value ({kinds or 'none came'}), so nothing can be watched"
+        yield f"No score has a value ({kinds or 'none came'}), so nothing can be monitored"
         return
     if n <= rules.reference:
         yield (
-            f"{n} sessions, of which the first {rules.reference} are the good times that later ones are held"
-            f" against: {rules.reference + 1 - n} more until slips can be seen"
+            f"{n} sessions, of which the first {rules.reference} are the reference for later ones:"
+            f" {rules.reference + 1 - n} more until changes can be detected"
         )
     if n_windows <= _reference_windows(rules):
         missing = _reference_windows(rules) + 1 - n_windows

@@ -106,8 +106,8 @@ def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
     People get the scenarios with instructions for their level; if none
     does, all of them. Recorded applications cannot be met.
     """
-    told = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
-    scenarios = told or tuple(scenario.name for scenario in study.scenarios)
+    instructed = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
+    scenarios = instructed or tuple(scenario.name for scenario in study.scenarios)
     live = [application for application in study.applications if not isinstance(application.connection, RecordedFile)]
     tested = [one for one in live if any(map(one.is_tested_in, scenarios))]
     return AllocationDesign(

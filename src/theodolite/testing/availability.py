@@ -22,8 +22,10 @@ def topics_version(study: Study) -> str:
 
     If topics or their wording change, people are asked again.
     """
-    told = (f"{topic.name} {topic.weight.value} {topic.about} {' '.join(topic.scenarios)}" for topic in study.topics)
-    return digest("topics", *told) if study.topics else ""
+    topic_texts = (
+        f"{topic.name} {topic.weight.value} {topic.about} {' '.join(topic.scenarios)}" for topic in study.topics
+    )
+    return digest("topics", *topic_texts) if study.topics else ""
 
 
 def n_avoided(design: AllocationDesign, number: int, stratum: str, avoided: Collection[str]) -> int:

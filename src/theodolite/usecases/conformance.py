@@ -195,7 +195,7 @@ class _Probe:
         before = Exchange(prompt=text, response=self.first)
         again = await self._ask("memory", "the word that it was given", RECALL, before)
         if self.first and again and word not in again:
-            message = "did not know in turn 2 what it was told in turn 1; that is fine where each prompt stands alone"
+            message = "forgot turn 1 in turn 2; this is fine if prompts are independent"
             self.found.note(message, Severity.NOTE)
         if word in await self._ask("stranger", "a word that it was never given", RECALL):
             self.found.note("knows in one session what was said in another one; sessions must not share their state")
@@ -289,7 +289,7 @@ def _look_at_interface(result: Examination, application: ApplicationClient) -> N
     for remark in application.remarks:
         result.note(remark, Severity.NOTE)
     if isinstance(application, Resettable) and result.texts and not result.version:
-        result.note("states no version, so that a later one cannot be told from it", Severity.NOTE)
+        result.note("states no version, so versions cannot be distinguished", Severity.NOTE)
 
 
 def _first_tag(text: str) -> str:

@@ -46,4 +46,4 @@ def test_rows_with_a_shared_id_have_a_higher_bound_and_the_summary_states_the_pr
     assert re.search(
         r"With a true rate of 4\.1%, about 1 in 20 such studies would find nothing, averaged over how similar", text
     )
-    assert "100 dialogues but 20 prompts: the interval allows for it" in text
+    assert "100 dialogues but 20 prompts: the interval accounts for this" in text

@@ -109,7 +109,7 @@ def test_a_series_of_failed_scores_is_reported_as_failed(tmp_path):
     assert refused.code == 2
     assert "none of 9 rows has a score (9 failed), so there is nothing to watch" in " ".join(refused.err.split())
     assert "9 scores, 9 of them failed" in ended.out
-    assert "No score has a value (9 failed), so nothing can be watched" in " ".join(ended.out.split())
+    assert "No score has a value (9 failed), so nothing can be monitored" in " ".join(ended.out.split())
 
 
 def test_the_page_shows_reasons_of_low_scores(tmp_path):

@@ -139,7 +139,7 @@ def test_errors_are_reported_by_line_and_nothing_is_stored(event, client_as, at,
     [
         ("log.exe", LOG, "choose a file that ends in .csv"),
         ("log.csv", "", "is empty"),
-        ("log.jsonl", "[1, 2]\nx", "is no JSON object"),
+        ("log.jsonl", "[1, 2]\nx", "is not a JSON object"),
         ("log.csv", "\x00\xff\x00", "needs a column that is the prompt"),
         ("log.zip", "PK\x03\x04", "cannot be unpacked"),
         ("tasks.json", '[{"data": {"text": "A"}}]', "has no dialogue in its `data`"),

@@ -192,7 +192,7 @@ def test_an_event_opens_only_with_the_required_information_for_people(own, organ
     state = HostedStudy.objects.get().state
 
     assert state == "published"
-    assert "Not opened: no valid ethics approval; the consent text: places still to be filled in" in refused
+    assert "Not opened: no valid ethics approval; the consent text: placeholders to complete" in refused
     assert (f"{at}ethics/" in refused, f"{at}editions/" in refused) == (True, True)
     assert "Open the event" not in refused
 

@@ -60,7 +60,7 @@ def test_the_shortest_common_scale_is_detected(cells, scale):
     history = read(*((cell,) for cell in cells))
 
     assert (history.lowest, history.highest) == scale
-    assert "told from the scores" in history.source
+    assert "detected from the scores" in history.source
 
 
 def test_a_rule_defines_defects_and_the_bad_end():

@@ -39,7 +39,7 @@ def test_missing_scores_are_counted_even_if_all_are_missing():
 
     assert (stretch.n, stretch.n_missing, stretch.level, alerts) == (0, 3, None, ())
     assert isinstance(stretch.rate, Undefined)
-    assert stretch.notes == ("No score has a value (3 unparseable), so nothing can be watched",)
+    assert stretch.notes == ("No score has a value (3 unparseable), so nothing can be monitored",)
     assert stretch.latest.reason == "Order metrics need 8 scores; there are 0."
 
 
@@ -69,7 +69,7 @@ def test_a_given_baseline_is_monitored_from_the_first_session():
 def test_a_short_segment_states_the_missing_number():
     stretch, _ = watched([Score(value=5)] * 90)
 
-    assert any("11 more until slips can be seen" in note for note in stretch.notes)
+    assert any("11 more until changes can be detected" in note for note in stretch.notes)
     assert any("more until a change of order" in note for note in stretch.notes)
     assert any("no rate" in note for note in stretch.notes)
 

@@ -68,8 +68,8 @@ def comparison_text(comparisons: Sequence[Comparison], *, width: int = 80, comma
         lines += labelled("No pairs", unpaired_text(comparison), margin=MARGIN, width=width) if empty else []
         if not comparison.rates:
             lines += labelled("Rates", NO_COMMON_RATE, margin=MARGIN, width=width)
-        told = hidden_text(comparison)
-        lines += labelled("Also", told, margin=MARGIN, width=width) if told else []
+        hidden_rates = hidden_text(comparison)
+        lines += labelled("Also", hidden_rates, margin=MARGIN, width=width) if hidden_rates else []
         lines += labelled("Same", same_text(comparison), margin=MARGIN, width=width)
     lines += [f"{'Open':<{MARGIN}}{page}"] * bool(page)
     return "\n".join([*lines, *labelled("Next", _next(comparisons, command), margin=MARGIN, width=width)])
@@ -103,8 +103,8 @@ def unpaired_text(comparison: Comparison) -> str:
     """Return which rates have no pair, and why."""
     rates = unpaired(comparison)
     names = [rate_name(rate, comparison) for rate in rates]
-    told = ", ".join(names) if len(names) <= MOST_NAMED else figures.number_of(len(names), "rate")
-    return f"{told}: {_why_no_pair(rates)}"
+    listed = ", ".join(names) if len(names) <= MOST_NAMED else figures.number_of(len(names), "rate")
+    return f"{listed}: {_why_no_pair(rates)}"
 
 
 def _why_no_pair(rates: Sequence[PairedRate]) -> str:

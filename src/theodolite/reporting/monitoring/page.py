@@ -119,8 +119,8 @@ def _alert(alert: Alert, words: Words) -> str:
 
 def _why(alert: Alert, words: Words) -> str:
     """Return the meaning of an alarm, folded."""
-    told = words.alerts[alert.kind.value]
-    parts = (("Why", told.why), ("What else it may be", told.otherwise), ("What to do", told.then))
+    aid = words.alerts[alert.kind.value]
+    parts = (("Why", aid.why), ("What else it may be", aid.otherwise), ("What to do", aid.then))
     items = "".join(f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in parts)
     return f"<details><summary>Why this alarm</summary><dl>{items}</dl></details>"
 
@@ -175,14 +175,14 @@ def _table(stretches: Sequence[Stretch]) -> str:
 
 def _row(stretch: Stretch) -> Sequence[str]:
     rate = stretch.rate
-    told = "no rule"
+    rate_text = "no rule"
     if isinstance(rate, Estimate) and rate.count is not None and rate.low is not None and rate.high is not None:
-        told = figures.share(rate.count, rate.n)
-        told += f", {figures.span(rate.low, rate.high)}" if rate.n >= figures.FEW else ""
+        rate_text = figures.share(rate.count, rate.n)
+        rate_text += f", {figures.span(rate.low, rate.high)}" if rate.n >= figures.FEW else ""
     order = latest_text(stretch)
     under = ", ".join(f"{part} {version}" for part, version in stretch.instruments.items()) or "not stated"
     level = f"{stretch.level:.2f}" if stretch.level is not None else "none"
-    return (stretch.application or "-", under, str(stretch.n), str(stretch.n_missing), level, told, order)
+    return (stretch.application or "-", under, str(stretch.n), str(stretch.n_missing), level, rate_text, order)
 
 
 def _worst(stretch: Stretch) -> str:
@@ -214,8 +214,8 @@ def _ranking(check: AnchorCheck) -> tuple[str, str, str]:
     if check.ranking is None:
         return "-", "-", "-"
     tau = check.ranking.tau
-    told = figures.coefficient(tau.value) if isinstance(tau, Estimate) else UNDEFINED
-    return str(check.ranking.cin), str(check.ranking.lis), told
+    tau_text = figures.coefficient(tau.value) if isinstance(tau, Estimate) else UNDEFINED
+    return str(check.ranking.cin), str(check.ranking.lis), tau_text
 
 
 def _grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -228,14 +228,14 @@ def _rules(watch: Watch) -> str:
     rules = watch.rules
     rows = [
         ("window", f"{rules.window} scores, patterns of {rules.order} with delay {rules.delay}"),
-        ("good times", f"the first {rules.reference} scores of a stretch"),
+        ("reference", f"the first {rules.reference} scores of a segment"),
         (
             "baseline",
             f"{rules.baseline:.1%}" if rules.baseline is not None else "learned, at the upper end of its 95% bound",
         ),
         ("limit", f"{rules.limit:.1%}" if rules.limit is not None else "none"),
         ("run length", f"{rules.arl:,} scores"),
-        ("people look again", f"after {rules.recalibrate_days} days" if rules.recalibrate_days else "never by age"),
+        ("human review", f"after {rules.recalibrate_days} days" if rules.recalibrate_days else "never by age"),
     ]
     return _grid(("rule", "value"), rows)
 

@@ -18,9 +18,9 @@ SHOWN = 8
 """Maximum number of segments and alerts on a screen; counts."""
 
 CAUSES: Mapping[Cause, str] = {
-    Cause.APPLICATION: "the anchors stayed put, so the application moved",
-    Cause.JUDGE: "the anchors moved too, so this is no news about the application",
-    Cause.UNKNOWN: "no anchors were judged since, so judge and application cannot be told apart",
+    Cause.APPLICATION: "the anchors are stable, so the application has changed",
+    Cause.JUDGE: "the anchors also drifted, so the judge has changed",
+    Cause.UNKNOWN: "no anchors were judged since, so the cause (judge or application) is unknown",
 }
 
 
@@ -91,8 +91,8 @@ def change_text(change: InstrumentChange, words: Words) -> str:
     shift = f", median {change.median_shift:+.2g} points" if change.median_shift is not None else ""
     where = day(change.at) if change.at else f"score {change.position + 1}"
     if change.is_suspected:
-        told = f"{where}: nobody declared a change, but {moved} at once{shift}. Suspect the instrument"
-        return f"{told}, and ask who changed what"
+        message = f"{where}: nobody declared a change, but {moved} at once{shift}. Suspect the instrument"
+        return f"{message}, and ask who changed what"
     aid = words.aid("instrument_changed", a=change.before, b=change.after)
     named = aid if change.part == "judge" else aid.replace("The judge", f"The {change.part}", 1)
     moves = f" {moved[0].upper()}{moved[1:]}{shift}." if change.median_shift is not None else ""
@@ -115,7 +115,7 @@ def _stretches(watch: Watch, width: int) -> Iterator[list[str]]:
     if len(shown) < len(watch.stretches):
         rest = len(watch.stretches) - len(shown)
         yield labelled(
-            "", f"and {figures.count(rest)} more stretches without an alert, in the data", margin=MARGIN, width=width
+            "", f"and {figures.count(rest)} more segments without an alert, in the data", margin=MARGIN, width=width
         )
 
 
@@ -178,8 +178,8 @@ def _anchors(watch: Watch, width: int) -> Iterator[list[str]]:
     )
     if last.ranking is not None:
         tau = last.ranking.tau
-        told = f", tau {figures.coefficient(tau.value)}" if isinstance(tau, Estimate) else ""
-        text += f"; against people's order CIN {last.ranking.cin}, LIS {last.ranking.lis}{told}"
+        tau_text = f", tau {figures.coefficient(tau.value)}" if isinstance(tau, Estimate) else ""
+        text += f"; against people's order CIN {last.ranking.cin}, LIS {last.ranking.lis}{tau_text}"
     yield labelled("Anchors", text, margin=MARGIN, width=width)
 
 

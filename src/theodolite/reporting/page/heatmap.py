@@ -170,9 +170,9 @@ def _largest(rows: Sequence[MatrixRow], station: str) -> int:
 def _level(rows: Sequence[MatrixRow], station: str) -> HeatLevel:
     sizes = sorted(_sizes(rows, station))
     low, high = sizes[0], sizes[-1]
-    told = figures.count(high) if low == high else f"{figures.count(low)} to {figures.count(high)}"
+    cell_size = figures.count(high) if low == high else f"{figures.count(low)} to {figures.count(high)}"
     return HeatLevel(
-        title=station[:1].upper() + station[1:], size=f"{told} dialogues a cell", is_small=high < figures.FEW
+        title=station[:1].upper() + station[1:], size=f"{cell_size} dialogues a cell", is_small=high < figures.FEW
     )
 
 

@@ -222,12 +222,12 @@ def _both_sides(subject: Subject) -> Iterator[str]:
     extremes = [max(shared, key=lambda name: _value(rates[name])) for _, rates in sides]
     if len(set(extremes)) < 2:
         return
-    told = "; ".join(
+    rates_text = "; ".join(
         f"{name}: {rate_words(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
         f"{rate_words(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
         for name in extremes
     )
-    yield f"Neither side alone describes an application. {told}."
+    yield f"Neither side alone describes an application. {rates_text}."
 
 
 def _value(rate: Rate) -> float:

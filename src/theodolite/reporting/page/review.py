@@ -69,8 +69,8 @@ def _disagreements(subject: Subject) -> list[int]:
         readable = zip(*(column.values for column in columns), strict=True)
         for position, values in enumerate(readable):
             if len(set(values)) > 1:
-                told = {value for column in columns if (value := column[position].value) is not None}
-                found.update([position] * (len(told) > 1))
+                distinct_values = {value for column in columns if (value := column[position].value) is not None}
+                found.update([position] * (len(distinct_values) > 1))
     return sorted(found)
 
 
@@ -326,6 +326,6 @@ def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
             name, asked = annotator.name, [question for question in questions if annotator.answers(question)]
             labels = [(question, case.dialogue_label(name, guideline, question)) for question in asked]
             words = [(question, label.value or label.outcome.value) for question, label in labels]
-            told = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
-            if told:
-                yield title_of(subject.study, name), told
+            answer_text = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
+            if answer_text:
+                yield title_of(subject.study, name), answer_text

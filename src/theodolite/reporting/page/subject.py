@@ -85,9 +85,9 @@ class Subject:
         place = self.evidence.sessions.find(label)
         if place is not None:
             return [place]
-        told = (one for one in self.evidence.responses if one.label == label)
+        matching_responses = (one for one in self.evidence.responses if one.label == label)
         answered = self.evidence.answered
-        return [answered[key] for one in told for key in one.dialogues if key in answered]
+        return [answered[key] for one in matching_responses for key in one.dialogues if key in answered]
 
 
 def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:

@@ -42,8 +42,10 @@ def _testers(evidence: Evidence) -> str:
     settings, held = evidence.answers.settings, evidence.answers.dialogues
     people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is TesterType.PERSON and one}
     rest = [position for position, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
-    told = _tested_without_people(evidence, rest) if rest else ""
-    return ", ".join(part for part in (told, figures.number_of(len(people), "tester") if people else "") if part)
+    simulated_testers = _tested_without_people(evidence, rest) if rest else ""
+    return ", ".join(
+        part for part in (simulated_testers, figures.number_of(len(people), "tester") if people else "") if part
+    )
 
 
 def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:

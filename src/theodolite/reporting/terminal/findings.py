@@ -150,8 +150,8 @@ def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) 
 
 
 def _mended(accounts: Sequence[Account]) -> str:
-    told = accounts_to_tell(accounts)
-    worst = max(told, key=_n_unlabelled, default=None)
+    shown_accounts = accounts_to_tell(accounts)
+    worst = max(shown_accounts, key=_n_unlabelled, default=None)
     if worst is None or _n_unlabelled(worst) <= _MANY_UNMEASURED * worst.planned:
         return ""
     part = max((part for part in worst.unmeasured if not part.is_by_some), key=lambda part: part.n)

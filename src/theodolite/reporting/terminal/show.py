@@ -173,12 +173,12 @@ def _annotation_texts(study: Study, annotation: Annotation) -> list[str]:
     A reason and quotes of several answers are shown once.
     """
     several = len(study.guideline(annotation.guideline).instrument.questions) > 1
-    texts, told = [], set()
+    texts, shown_grounds = [], set()
     for answer in annotation.answers:
         grounds = (answer.reasoning, answer.evidence)
-        told_before = grounds in told
-        told.add(grounds)
-        brief = replace(answer, reasoning="", evidence=()) if told_before else answer
+        is_repeated = grounds in shown_grounds
+        shown_grounds.add(grounds)
+        brief = replace(answer, reasoning="", evidence=()) if is_repeated else answer
         texts.append(_answer_text(brief, named=several))
     return texts + notes_of(annotation)
 

@@ -404,12 +404,12 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
         outcome.value: unreadable_cases(cases, guideline, judge.name, outcome)
         for outcome in (Outcome.UNPARSEABLE, Outcome.REFUSED)
     }
-    told = [f"{figures.count(len(result))} {name}" for name, result in unread.items() if result]
-    if not told:
+    counts = [f"{figures.count(len(result))} {name}" for name, result in unread.items() if result]
+    if not counts:
         return ""
     applications = Counter(case.setting.application for result in unread.values() for case in result)
     where = f", all on {next(iter(applications))}," if len(applications) == 1 else ""
-    return f"its {' and '.join(told)}{where} count as not agreeing"
+    return f"its {' and '.join(counts)}{where} count as not agreeing"
 
 
 def _alone_text(

@@ -151,12 +151,12 @@ def _difference_words(each: NodeDifference, *, significance: bool = True) -> str
     sign = f"{each.difference.value:+.2f}"
     low, high = each.difference.low, each.difference.high
     interval = f", {low:+.2f} to {high:+.2f}" if low is not None and high is not None else ""
-    told = (
+    significance_note = (
         " (not statistically significant)"
         if significance and low is not None and high is not None and low <= 0 <= high
         else ""
     )
-    return f"{each.node}: {number(each.first)} -> {number(each.second)}  {sign}{interval}{told}"
+    return f"{each.node}: {number(each.first)} -> {number(each.second)}  {sign}{interval}{significance_note}"
 
 
 def _verdict(comparison: TreeComparison, first: str, second: str) -> Sequence[str]:

@@ -140,11 +140,11 @@ def moved_text(effect: OrderEffect) -> str:
 
 
 def _number(shift: Estimate, *, ranked: bool) -> str:
-    def told(value: float) -> str:
+    def formatted(value: float) -> str:
         sign = "-" if value < 0 else "+"
         return sign + (figures.coefficient(abs(value)) if ranked else figures.points(abs(value)))
 
     unit = "" if ranked else " points"
     if shift.low is None or shift.high is None:
-        return f"{told(shift.value)}{unit}"
-    return f"{told(shift.value)}{unit} ({told(shift.low)} to {told(shift.high)})"
+        return f"{formatted(shift.value)}{unit}"
+    return f"{formatted(shift.value)}{unit} ({formatted(shift.low)} to {formatted(shift.high)})"

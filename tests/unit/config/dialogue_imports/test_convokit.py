@@ -91,11 +91,11 @@ def test_all_errors_are_reported_at_once():
     broken = f'{lines(UTTERANCES[:1])}\n[1]\n{{"id": "u9", "text": "A"}}\nnonsense'
 
     assert told(archive(utterances=broken, speakers="{", conversations=[1])) == [
-        (0, "speakers.json is no JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        (2, "utterances.jsonl: is no JSON object; expected one in each line"),
+        (0, "speakers.json is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
+        (2, "utterances.jsonl: is not a JSON object; expected one in each line"),
         (3, "utterances.jsonl: has no `speaker`"),
-        (4, "utterances.jsonl: is no JSON object; expected one in each line"),
-        (0, "conversations.json should hold an object with one object for each id"),
+        (4, "utterances.jsonl: is not a JSON object; expected one in each line"),
+        (0, "conversations.json must contain an object with one object for each id"),
     ]
 
 
@@ -104,7 +104,7 @@ def test_all_errors_are_reported_at_once():
     [
         (archive(speakers=SPEAKERS), "holds no utterances.jsonl; expected a corpus of ConvoKit"),
         (b"PK\x03\x04 cut off", "cannot be unpacked: File is not a zip file"),
-        (archive(utterances="\n"), "utterances.jsonl holds no utterance"),
+        (archive(utterances="\n"), "utterances.jsonl contains no utterance"),
     ],
     ids=["other archive", "broken", "empty"],
 )

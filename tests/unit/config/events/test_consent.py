@@ -19,7 +19,7 @@ PEOPLE = STUDY + "levels: {red_teaming: {people: 3}}\n"
     [
         ("Do you agree?", ""),
         ("Write to [us](mailto:us@example.org) or see [the page][1].\n\n[1]: https://example.org", ""),
-        ("Write to [contact], approved by [body].", "places still to be filled in: [contact], [body]"),
+        ("Write to [contact], approved by [body].", "placeholders to complete: [contact], [body]"),
         (shipped_text("starters/consent.md"), "still the sample text"),
         (shipped_text("packs/aria/pathfinder/consent.md") + "\n", "still the sample text"),
     ],
@@ -48,7 +48,7 @@ def test_a_sample_is_not_a_consent_text(folder):
     study = load_study(folder(study_yaml=PEOPLE + "consent: c.md\nwarning: c.md\n", c_md="I am [name].")).study
 
     assert missing_texts(study) == (
-        MissingText(what="the consent text: places still to be filled in: [name]", key="consent"),
+        MissingText(what="the consent text: placeholders to complete: [name]", key="consent"),
     )
 
 

@@ -42,7 +42,7 @@ def test_an_alert_states_what_changed_when_and_why():
     text = " ".join(watch_text(seen("slip"), words()).split())
 
     assert "ALERT scores slipped (2026-01-" in text
-    assert "the anchors stayed put, so the application moved" in text
+    assert "the anchors are stable, so the application has changed" in text
     assert text.endswith("Next read the dialogues since the alert began")
 
 
@@ -50,7 +50,7 @@ def test_a_drifting_judge_is_the_next_step():
     text = " ".join(watch_text(seen("judge"), words()).split())
 
     assert "judge drifts on the anchors" in text
-    assert "this is no news about the application" in text
+    assert "so the judge has changed" in text
     assert "Next let people score the anchors again" in text
 
 
@@ -106,7 +106,7 @@ def test_a_declared_change_has_a_reading_aid():
 def test_many_segments_are_counted_and_stored_in_the_data():
     watch = changed(20)
 
-    assert "and 40 more stretches" in " ".join(watch_text(watch, words()).split())
+    assert "and 40 more segments" in " ".join(watch_text(watch, words()).split())
     assert len(watch_document(watch, exit_code=0)["stretches"]) == 40
 
 
