@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from theodolite.bootstrap.database import make_workspace
@@ -32,6 +33,9 @@ LOG_NAME = "run.log"
 
 RECORD_NAME = "run-process.json"
 """File with number and command of the latest run process."""
+
+END_NAME = "run-end.json"
+"""File with the exit code of a process that has ended; it survives the program that started the process."""
 
 MOST_OUTPUT = 20_000
 """Maximum size of the output that is read, from its end; bytes."""
@@ -57,6 +61,21 @@ class RunProcess:
     is_alive: bool
     exit_code: int | None
     output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessEnd:
+    """The end of the latest run process of a study.
+
+    Attributes:
+        key: Identifies the process among all of its study.
+        at: Time of its last output; UTC.
+        exit_code: Exit code; None if no program has seen it.
+    """
+
+    key: str
+    at: datetime
+    exit_code: int | None
 
 
 def start_process(
@@ -144,6 +163,38 @@ def latest_process(folder: Path) -> RunProcess | None:
     is_alive = code is None if own is not None else _is_locked(folder / LOG_NAME)
     output = _end_of(folder / LOG_NAME)
     return RunProcess(pid=pid, command=command, is_alive=is_alive, exit_code=code, output=output)
+
+
+def process_end(folder: Path) -> ProcessEnd | None:
+    """Return the end of the latest run process of a study; None while it lives, or if there was none.
+
+    The exit code is stored, because only the program that started the process can read it.
+
+    Args:
+        folder: Folder of the process's files.
+    """
+    process = latest_process(folder)
+    if process is None or process.is_alive:
+        return None
+    try:
+        started_ns = (folder / RECORD_NAME).stat().st_mtime_ns
+        at = datetime.fromtimestamp((folder / LOG_NAME).stat().st_mtime, UTC)
+    except OSError:  # the files were deleted
+        return None
+    key, code = f"{process.pid} {started_ns}", process.exit_code
+    if code is None:
+        code = _stored_code(folder, key)
+    elif _stored_code(folder, key) is None:
+        write_whole(folder / END_NAME, json.dumps({"key": key, "exit_code": code}))
+    return ProcessEnd(key=key, at=at, exit_code=code)
+
+
+def _stored_code(folder: Path, key: str) -> int | None:
+    try:
+        stored = json.loads((folder / END_NAME).read_text(encoding="utf-8"))
+        return int(stored["exit_code"]) if stored["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _is_locked(log: Path) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
+
 from theodolite.bootstrap.connections import SystemClock, open_clients
-from theodolite.bootstrap.database import DATABASE_VARIABLE
+from theodolite.bootstrap.database import DATABASE_VARIABLE, make_workspace
 from theodolite.bootstrap.permission import VARIABLE, require_code_permission, require_key_permission
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.run_process import latest_process, start_process, stop_process
@@ -26,8 +28,8 @@ from theodolite.config.permissions import (
     read_permissions,
     workspace_for,
 )
-from theodolite.domain.errors import Conflict, StoreError
-from theodolite.domain.run import UnitKind
+from theodolite.domain.errors import Conflict, NotFound, StoreError
+from theodolite.domain.run import Run, UnitKind
 from theodolite.domain.session import SessionState
 from theodolite.ports.application import EndpointCheck
 from theodolite.ports.progress import Clock
@@ -41,6 +43,14 @@ if TYPE_CHECKING:
 
 RUNS = "runs"
 """Folder of a server's workspace with the files of run processes, a folder for each study."""
+
+START_LOCK = "start.lock"
+"""File that is locked while a numbered run is chosen and started."""
+
+START_PATIENCE_S = 30
+"""Time that a second start waits for the first one; seconds."""
+
+_NEW_RUN = "--new-run"
 
 SCORE = "score"
 """The stage in which judges annotate completed dialogues."""
@@ -96,6 +106,17 @@ class ServerStudy:
             return StudyRuns(runs=runs_of(self.store, self.name, self.clock.now()), process=process)
         except StoreError as error:
             return StudyRuns(process=process, problem=str(error))
+
+    def readable_runs(self) -> StudyRuns:
+        """Return the runs as the database shows them now.
+
+        Raises:
+            StoreError: If they cannot be read.
+        """
+        runs = self.runs()
+        if runs.problem:
+            raise StoreError(runs.problem)
+        return runs
 
     def estimate(self, loaded: LoadedStudy, stage: str) -> CallEstimate:
         """Return the calls and the cost of a stage, with judges over the completed dialogues of people.
@@ -158,10 +179,65 @@ class ServerStudy:
             message = f"a run of study `{self.name}` is in progress; stop it first, or wait for its end"
             raise Conflict(message)
         options = request.options()
-        command = " ".join(["theodolite run", shlex.quote(str(self.folder)), *options])
         files = [] if request.stage else ["--out", str(self.home)]
         arguments = ["run", str(self.folder), *options, *files]
-        start_process(self.home, arguments, command=command, environ=self._environment())
+        start_process(self.home, arguments, command=self._command(request), environ=self._environment())
+
+    def run_of(self, loaded: LoadedStudy) -> Run | None:
+        """Return the run that a start continues; None if it creates one."""
+        plan, _ = draw_plan(loaded.study, loaded.recordings)
+        try:
+            return self.store.run_of(plan)
+        except NotFound:
+            return None
+
+    def ensure_run(self, number: int, loaded: LoadedStudy, request: RunRequest, environ: Mapping[str, str]) -> bool:
+        """Start or resume the run of a number, and return whether that started a process.
+
+        A repeated call has no further effect while the run is in progress with the same options.
+
+        Args:
+            number: Number of the run of the present files, or of the next run, which starts a new one.
+            loaded: The study as its files are now.
+            request: Scope of the run; `new_run` is set by the number.
+            environ: Environment variables with the keys, to check the operator's permission.
+
+        Raises:
+            Conflict: If another run or another scope is in progress, or the present files cannot continue the run.
+            InputError: If the study runs code, or sends keys, that are not allowed.
+            StoreError: If the runs cannot be read.
+        """
+        make_workspace(self.home)
+        try:
+            with FileLock(self.home / START_LOCK, timeout=START_PATIENCE_S):
+                return self._ensure_run(number, loaded, request, environ)
+        except Timeout as error:
+            message = "another start of this study is in progress. Try again in a minute"
+            raise Conflict(message) from error
+
+    def _ensure_run(self, number: int, loaded: LoadedStudy, request: RunRequest, environ: Mapping[str, str]) -> bool:
+        runs, current = self.readable_runs(), self.run_of(loaded)
+        following = runs.latest.number + 1 if runs.latest else 1
+        starting = following if current is None else current.number
+        possible = {starting, following}
+        if runs.is_active:
+            possible = {runs.active.number} if runs.active else possible
+            is_same = _without_new_run(self._command(request)) == _without_new_run(_command_of(runs))
+            if is_same and number in possible:
+                return False
+            name = f"run {runs.active.number}" if runs.active else "a run"
+            scope = " with other options" if number in possible else ""
+            message = f"{name} of this study is in progress{scope}. Stop it first, or wait for its end"
+            raise Conflict(message)
+        if number not in possible:
+            resumed = f"{starting}, or " if starting != following else ""
+            message = f"the present files cannot continue run {number}; expected {resumed}{following} for a new run"
+            raise Conflict(message)
+        self.start(loaded, replace(request, new_run=number != starting), environ)
+        return True
+
+    def _command(self, request: RunRequest) -> str:
+        return " ".join(["theodolite run", shlex.quote(str(self.folder)), *request.options()])
 
     def stop(self) -> None:
         """Stop the run that a page started; all work is kept.
@@ -182,3 +258,12 @@ class ServerStudy:
             paths = os.pathsep.join(str(path) for path in read_permissions(self.folder).paths)
             own |= {ALLOW_CODE: "1", ALLOW_KEYS: "1", ALLOW_PATHS: paths}
         return {**os.environ, **own}
+
+
+def _command_of(runs: StudyRuns) -> str:
+    """Return the command of the living process; empty if another program started the active run."""
+    return runs.process.command if runs.process is not None and runs.process.is_alive else ""
+
+
+def _without_new_run(command: str) -> str:
+    return command.replace(f" {_NEW_RUN}", "")

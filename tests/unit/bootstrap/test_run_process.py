@@ -9,7 +9,14 @@ import time
 import pytest
 
 from theodolite.bootstrap import run_process
-from theodolite.bootstrap.run_process import LOG_NAME, RECORD_NAME, latest_process, start_process, stop_process
+from theodolite.bootstrap.run_process import (
+    LOG_NAME,
+    RECORD_NAME,
+    latest_process,
+    process_end,
+    start_process,
+    stop_process,
+)
 from theodolite.domain.errors import Conflict, NotFound
 
 pytestmark = pytest.mark.integration
@@ -87,3 +94,26 @@ def test_a_damaged_record_counts_as_absent(tmp_path, text):
     (tmp_path / RECORD_NAME).write_text(text, encoding="utf-8")
 
     assert latest_process(tmp_path) is None
+
+
+def test_the_exit_code_outlives_the_program_that_started_the_process(tmp_path):
+    assert process_end(tmp_path) is None
+    start_process(tmp_path, ["status", str(tmp_path / "none")], command="theodolite status none")
+    ended(tmp_path)
+    end = process_end(tmp_path)
+    run_process._STARTED.pop(tmp_path)
+
+    assert end.exit_code == 2
+    assert process_end(tmp_path) == end
+
+
+def test_a_living_process_has_no_end(sleeper):
+    assert process_end(sleeper) is None
+
+
+def test_an_end_that_no_program_saw_has_no_exit_code(tmp_path):
+    (tmp_path / LOG_NAME).touch()
+    (tmp_path / RECORD_NAME).write_text(json.dumps({"pid": 1, "command": "x"}), encoding="utf-8")
+    (tmp_path / run_process.END_NAME).write_text('{"key": "of another process", "exit_code": 0}', encoding="utf-8")
+
+    assert process_end(tmp_path).exit_code is None
