@@ -10,8 +10,8 @@ from tools.check_docs import pages
 PAGES = [page for page in pages() if blocks_of(page)]
 
 
-PLAYED_ELSEWHERE = ("first-study.md", "notebook.md")
-"""Pages that `tests/integration/release` and `test_notebook.py` play."""
+PLAYED_ELSEWHERE = ("first-study.md", "notebook.md", "control-runs-from-a-program.md")
+"""Pages that `tests/integration/release`, `test_notebook.py` and `tests/integration/web/test_api_guide.py` play."""
 
 
 @pytest.mark.integration

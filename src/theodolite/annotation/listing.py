@@ -157,6 +157,19 @@ _STAGE = Case(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListingPage:
+    """Dialogues of a list from one position on.
+
+    Attributes:
+        dialogues: The dialogues.
+        after: Position of the last one; None if no more follow.
+    """
+
+    dialogues: tuple[ListedDialogue, ...]
+    after: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """The dialogues of a queue that match a search; the words are searched once.
 
@@ -202,6 +215,22 @@ class Listing:
     def page(self, records: RecordCache, *, reader: str, page: int = 0) -> list[ListedDialogue]:
         """Return one page of the dialogues, under the names that one reader's pages give them."""
         return listed(records, self.queue, self.rows, reader=reader, page=page)
+
+    def after(self, records: RecordCache, *, reader: str, start: int, limit: int) -> ListingPage:
+        """Return the dialogues that arrived after a position, which neither skips nor repeats one that is listed.
+
+        Args:
+            records: Store of study and dialogues.
+            reader: Key of the reader, whose pages name the dialogues.
+            start: Position of the last dialogue of the previous page; 0 for the first page.
+            limit: Dialogues at most; count.
+        """
+        rows = list(self.rows.filter(id__gt=start)[: limit + 1])
+        shown = rows[:limit]
+        return ListingPage(
+            dialogues=tuple(_listed(records, self.queue, shown, reader)),
+            after=shown[-1].pk if len(rows) > limit else None,
+        )
 
     def item_tokens(self, beside: Collection[str] | None = None, *, category: str = "") -> list[str]:
         """Return the tokens of the work items, in order of arrival.
@@ -272,7 +301,10 @@ def listed(
     records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], *, reader: str, page: int = 0
 ) -> list[ListedDialogue]:
     """Return one page of some dialogues, under the names that one reader's pages give them."""
-    shown = list(rows[page * PAGE : (page + 1) * PAGE])
+    return _listed(records, queue, list(rows[page * PAGE : (page + 1) * PAGE]), reader)
+
+
+def _listed(records: RecordCache, queue: QueueRow, shown: Sequence[DialogueRow], reader: str) -> list[ListedDialogue]:
     numbers = [row.pk for row in shown]
     items, flags = _items_of(queue, numbers), _flags_of(queue, numbers)
     dialogues = seen_dialogues(records, queue, shown, turn=1)

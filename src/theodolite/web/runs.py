@@ -44,10 +44,10 @@ class RunPages:
 def progress_context(runs: StudyRuns, pages: RunPages) -> dict[str, Any]:
     """Return the variables of the list of runs and of its changing part."""
     lines = [_run_line(run, pages) for run in runs.runs]
-    return {"runs": runs, "lines": lines, "output": _output(runs), "pages": pages}
+    return {"runs": runs, "lines": lines, "output": output_of(runs), "pages": pages}
 
 
-def _output(runs: StudyRuns) -> str:
+def output_of(runs: StudyRuns) -> str:
     """Return the output of the latest process if it ended before the run was complete."""
     process = runs.process
     is_whole = runs.latest is not None and runs.latest.activity in {RunActivity.FINISHED, RunActivity.PARTIAL}

@@ -228,3 +228,81 @@ def test_an_annotator_cannot_post_labels_past_the_queue(event, ask, labels):  # 
     response = ask(Role.ANNOTATOR, f"studies/{event.token}/labels", "post", body=labels)
 
     assert response.status_code == 404
+
+
+@pytest.fixture
+def queue(event):
+    """The address of the annotation queue."""
+    return f"studies/{event.token}/queue"
+
+
+def test_seniors_page_through_the_queue_as_their_pages_show_it(event, ask, queue, client_as):  # noqa: F811
+    whole_list = ask(Role.SENIOR, queue, limit=200).json()
+    single, cursor = [], ""
+    while cursor is not None:
+        page = ask(Role.SENIOR, queue, limit=3, cursor=cursor).json()
+        single += page["items"]
+        cursor = page["next"]
+    shown = client_as(Role.SENIOR).get(f"/s/{event.token}/review/dialogues/").content.decode()
+
+    assert single == whole_list["items"]
+    assert whole_list["next"] is None
+    assert len({dialogue["name"] for dialogue in single}) == len(single) > 3
+    assert all(dialogue["name"] in shown for dialogue in single)
+    assert all(item["id"] in shown for dialogue in single for item in dialogue["items"])
+    assert AuditEntry.objects.filter(verb="listed queue by API").count() == 2, "one for each list, not for each page"
+
+
+def test_seniors_read_without_sources_and_organisers_with_the_level(event, ask, queue):  # noqa: F811
+    (seen, known) = (ask(role, queue, limit=200).json()["items"] for role in (Role.SENIOR, Role.ORGANISER))
+    study, item = event_of(event).study, seen[0]["items"][0]
+    details = ask(Role.SENIOR, f"{queue}/{item['id']}").json()
+    text = json.dumps([seen, details])
+
+    assert {dialogue["level"] for dialogue in seen} == {None}
+    assert None not in {dialogue["level"] for dialogue in known}
+    assert {one["name"] for one in seen}.isdisjoint(one["name"] for one in known), "each reader has names of their own"
+    assert [name for name in (one.name for one in study.applications) if name in text] == []
+    assert [one for one in event.memberships.all() if one.participant and one.participant in text] == []
+    assert (details["category"], details["dialogue"]["name"]) == (item["category"], seen[0]["name"])
+    assert details["dialogue"]["turns"][0]["prompt"].startswith(seen[0]["opening"])
+    refused = ask(Role.SENIOR, queue, level="red teaming")
+    assert refused.status_code == 403
+    assert ask(Role.ORGANISER, queue, level="red teaming").status_code == 200
+    assert ask(Role.ORGANISER, f"{queue}/{item['id']}").status_code == 404, "as the page of the review"
+
+
+def test_the_queue_is_filtered(event, ask, queue):  # noqa: F811
+    everything = ask(Role.SENIOR, queue, limit=200).json()["items"]
+    for stage in {item["stage"] for dialogue in everything for item in dialogue["items"]}:
+        found = ask(Role.SENIOR, queue, limit=200, stage=stage).json()["items"]
+        expected = [one["name"] for one in everything if stage in {item["stage"] for item in one["items"]}]
+        assert [one["name"] for one in found] == expected
+    disputed = ask(Role.SENIOR, queue, limit=200, disputed="true").json()["items"]
+    assert all(any(item["disputed"] for item in one["items"]) for one in disputed)
+    words = everything[0]["opening"][:20]
+    assert everything[0]["name"] in {one["name"] for one in ask(Role.SENIOR, queue, text=words).json()["items"]}
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"category": "nothing", "scenario": "nowhere"}, "query.scenario"),
+        ({"stage": "done"}, "query.stage"),
+        ({"group": "genre"}, "a name, `=` and a value"),
+        ({"text": "a"}, "at least 3 characters"),
+        ({"cursor": "MS4x"}, "of this queue"),
+        ({"cursor": "%"}, "Start without `cursor`"),
+        ({"limit": 201}, "query.limit"),
+    ],
+)
+def test_a_wrong_filter_of_the_queue_says_what_is_expected(ask, queue, data, words):  # noqa: F811
+    response = ask(Role.SENIOR, queue, **data)
+
+    assert response.status_code == 422
+    assert words in response.content.decode()
+
+
+def test_an_item_of_another_queue_is_not_there(event, ask, queue):  # noqa: F811
+    for item in ("none", "x" * 300, "..%2F..%2Fruns"):
+        assert ask(Role.SENIOR, f"{queue}/{item}").status_code == 404

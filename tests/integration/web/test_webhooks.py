@@ -7,6 +7,8 @@ import base64
 import hmac
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,8 +22,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from tests.fakes.annotated_event import an_item
-from theodolite.bootstrap import webhook_sender
+from theodolite.bootstrap import run_process, webhook_sender
 from theodolite.domain.event import Role
+from theodolite.store.models import RunRow
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import audit
 from theodolite.web.api import deliveries
@@ -35,8 +38,10 @@ from theodolite.web.api.deliveries import (
     store_facts,
     store_test,
 )
+from theodolite.web.events import server_store
 from theodolite.web.models import AuditEntry, Measurement, Webhook, WebhookDelivery
 from theodolite.web.models.api import WebhookEvent
+from theodolite.web.organiser.runs import server_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
@@ -159,9 +164,47 @@ def test_each_fact_becomes_one_message(event, hook):
     assert store_facts(hook) == 0
     new = WebhookDelivery.objects.order_by("id")[before:]
     told = {one.event: json.loads(one.body)["data"] for one in new}
-    assert set(told) >= {str(one) for one in WebhookEvent} - {"run.finished"}
+    assert set(told) >= {str(one) for one in WebhookEvent if not one.startswith("run.")}
     assert told["gate.failed"] == {"study": event.token, "measurement": row.token, "gate": "harm"}
     assert told["measurement.finished"]["state"] == "done"
+
+
+@pytest.mark.parametrize(("code", "event_name"), [(2, "run.failed"), (-9, "run.failed"), (3, "run.stopped")])
+def test_the_end_of_a_run_process_becomes_one_message(event, hook, code, event_name):
+    study = server_study(event)
+    store_facts(hook)
+    study.home.mkdir(parents=True)
+    started = run_process._STARTED[study.home] = subprocess.Popen(
+        [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"]
+    )
+    (study.home / run_process.LOG_NAME).write_text("the end", encoding="utf-8")
+    record = {"pid": started.pid, "command": "theodolite run x"}
+    (study.home / run_process.RECORD_NAME).write_text(json.dumps(record), encoding="utf-8")
+    RunRow.objects.filter(study=event.name).update(state="unfinished", finished=None)
+    assert store_facts(hook) == 0, "the process lives"
+    started.kill()
+    started.wait(60)
+    started.returncode = code
+
+    assert store_facts(hook) == 1
+    run_process._STARTED.pop(study.home)  # the server was started again
+    assert store_facts(hook) == 0
+    message = hook.deliveries.latest("id")
+    data = json.loads(message.body)["data"]
+    assert (message.event, data["exit_code"], data["study"]) == (event_name, code, event.token)
+    assert data["run"] == max(run.number for run in server_store().runs(event.name))
+
+
+def test_a_run_that_ends_again_is_reported_again(event, hook):
+    store_facts(hook)
+    run = RunRow.objects.filter(study=event.name).latest("number")
+    for minutes in (0, 1):
+        end = timezone.now() + timedelta(minutes=minutes)
+        RunRow.objects.filter(pk=run.pk).update(state="finished", finished=end)
+        assert [store_facts(hook), store_facts(hook)] == [1, 0]
+        RunRow.objects.filter(pk=run.pk).update(state="unfinished", finished=None)
+
+    assert hook.deliveries.filter(event="run.finished", body__contains=f'"run": {run.number},').count() >= 2
 
 
 def test_a_webhook_gets_only_its_events_since_it_was_created(event):

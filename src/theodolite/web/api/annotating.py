@@ -1,4 +1,4 @@
-"""Operations that write annotations: tasks of annotators, and labels of people from other tools."""
+"""Operations of the annotation queue: tasks of annotators, dialogues for seniors, and labels from other tools."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Query, Router
 
-from theodolite.annotation import assignment, submission
+from theodolite.annotation import assignment, review, submission
+from theodolite.annotation.listing import Listing, scenarios_in
 from theodolite.assessment.form_rules import asked, open_questions
 from theodolite.bootstrap.events import study_context_of
 from theodolite.bootstrap.exchange import import_label_rows
 from theodolite.config.yaml_source import InvalidStudyError
+from theodolite.domain.annotating.case import DialogueFilter, ListedDialogue
 from theodolite.domain.annotating.work import AnnotatorTask, BlindDialogue
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import Conflict, NotFound, did_you_mean
@@ -23,12 +25,21 @@ from theodolite.domain.study import Study
 from theodolite.web.annotator.annotate import page_of_task
 from theodolite.web.annotator.annotation_page import AnnotationItem, parse_item
 from theodolite.web.annotator.home import AnnotatorContext, annotator_context, must_choose
-from theodolite.web.api import records
-from theodolite.web.api.requests import ApiProblem, documented, permitted, token_of
+from theodolite.web.api import task_records
+from theodolite.web.api.requests import (
+    ApiProblem,
+    cursor_position,
+    cursor_text,
+    documented,
+    permitted,
+    token_of,
+)
 from theodolite.web.events import open_event_of, server_store
 from theodolite.web.questions import InvalidAnswer, condition_text, non_responses, submitted_value
+from theodolite.web.senior.dialogues import knows_level
+from theodolite.web.senior.home import own_item
 
-router = Router()
+router = Router(tags=["Annotations"])
 
 RequestFault = dict[str, Any]
 """One fault of a request, as JSON takes it."""
@@ -37,8 +48,8 @@ _Place = tuple[str, int | None]
 """A question, and the turn that it is about; None for the dialogue."""
 
 
-@router.post("studies/{study}/tasks", response={200: records.NextTask, **records.REFUSALS}, **documented("next_task"))
-def next_task(request: HttpRequest, study: str, query: Query[records.TaskQuery]) -> dict[str, Any]:
+@router.post("studies/{study}/tasks", **documented("next_task", task_records.NextTask))
+def next_task(request: HttpRequest, study: str, query: Query[task_records.TaskQuery]) -> dict[str, Any]:
     """Return the task that the annotator has reserved, or reserve the next one by the rules of the queue."""
     annotator = _annotator(request, "next_task", study)
     if must_choose(annotator):
@@ -53,9 +64,7 @@ def next_task(request: HttpRequest, study: str, query: Query[records.TaskQuery])
     return {"task": None if reservation is None else _task(annotator, reservation.token)}
 
 
-@router.get(
-    "studies/{study}/tasks/{task}", response={200: records.TaskRecord, **records.REFUSALS}, **documented("read_task")
-)
+@router.get("studies/{study}/tasks/{task}", **documented("read_task", task_records.TaskRecord))
 def read_task(request: HttpRequest, study: str, task: str) -> dict[str, Any]:
     """Return a task of the annotator with its questions and saved answers."""
     return _task(_annotator(request, "read_task", study), task)
@@ -63,10 +72,9 @@ def read_task(request: HttpRequest, study: str, task: str) -> dict[str, Any]:
 
 @router.put(
     "studies/{study}/tasks/{task}/answers",
-    response={200: records.TaskRecord, **records.REFUSALS},
-    **documented("write_answers"),
+    **documented("write_answers", task_records.TaskRecord),
 )
-def write_answers(request: HttpRequest, study: str, task: str, body: records.TaskAnswers) -> dict[str, Any]:
+def write_answers(request: HttpRequest, study: str, task: str, body: task_records.TaskAnswers) -> dict[str, Any]:
     """Replace the answers of a task and submit it; the same request may be repeated without a further effect."""
     annotator = _annotator(request, "write_answers", study)
     own = submission.task(annotator.records, task, annotator.participant)
@@ -84,8 +92,7 @@ def write_answers(request: HttpRequest, study: str, task: str, body: records.Tas
 
 @router.post(
     "studies/{study}/tasks/{task}/release",
-    response={200: records.TaskRecord, **records.REFUSALS},
-    **documented("release_task"),
+    **documented("release_task", task_records.TaskRecord),
 )
 def release_task(request: HttpRequest, study: str, task: str) -> dict[str, Any]:
     """Return a task to the queue; its answers are kept in case the annotator gets it again."""
@@ -171,7 +178,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _answers(task: AnnotatorTask, body: records.TaskAnswers) -> list[Answer]:
+def _answers(task: AnnotatorTask, body: task_records.TaskAnswers) -> list[Answer]:
     """Return the answers of a request, checked like those of the page.
 
     Raises:
@@ -200,7 +207,7 @@ def _answers(task: AnnotatorTask, body: records.TaskAnswers) -> list[Answer]:
 
 
 def _read(
-    at: str, sent: records.AnswerInput, item: AnnotationItem, dialogue: BlindDialogue
+    at: str, sent: task_records.AnswerInput, item: AnnotationItem, dialogue: BlindDialogue
 ) -> tuple[Answer, list[RequestFault]]:
     """Return an answer; an unreadable one with its fault."""
     fields = dict(zip(item.fields, (sent.value.strip(), "\n".join(sent.quotes), sent.note.strip()), strict=True))
@@ -219,7 +226,7 @@ def _read(
     return unread, [_fault(f"{at}.value", expected, sent.value, known)]
 
 
-def _unknown_place(at: str, sent: records.AnswerInput, items: Mapping[_Place, AnnotationItem]) -> RequestFault:
+def _unknown_place(at: str, sent: task_records.AnswerInput, items: Mapping[_Place, AnnotationItem]) -> RequestFault:
     names = list(dict.fromkeys(question for question, _ in items))
     if sent.question not in names:
         return _fault(f"{at}.question", f"one of {', '.join(names)}", sent.question, names)
@@ -267,19 +274,118 @@ def _fault(where: str, expected: str, came: str, known: Sequence[str] = ()) -> R
     return {"where": where, "expected": f"{expected}{did_you_mean(came[:80], known)}", "came": came[:200]}
 
 
-def refused(faults: Sequence[RequestFault]) -> ApiProblem:
-    """Return the refusal of a request that names all its faults."""
+def refused(faults: Sequence[RequestFault], *, outcome: str = "nothing was stored") -> ApiProblem:
+    """Return the refusal of a request that names all its faults.
+
+    Args:
+        faults: The faults.
+        outcome: What did not happen.
+    """
     shown = "; ".join(f"`{fault['where']}`: expected {fault['expected']}; got {fault['came']}" for fault in faults[:3])
     more = f"; and {len(faults) - 3} more, all in `errors`" if len(faults) > 3 else ""
-    return ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, f"nothing was stored: {shown}{more}", errors=faults)
+    return ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{outcome}: {shown}{more}", errors=faults)
+
+
+@router.get("studies/{study}/queue", **documented("list_queue", task_records.QueueList))
+def list_queue(request: HttpRequest, study: str, query: Query[task_records.QueueQuery]) -> dict[str, Any]:
+    """List the dialogues of the annotation queue in order of arrival, with the stage of each category."""
+    reader = _annotator(request, "list_queue", study)
+    if query.level is not None and not knows_level(reader.access):
+        message = "senior annotators review without the level of testing. Leave `level` out"
+        raise ApiProblem(HTTPStatus.FORBIDDEN, message)
+    matches = Listing.of(reader.records, reader.queue, _queue_filter(reader, query))
+    if not query.cursor:
+        reader.access.audit("listed queue by API", f"study {study}", token=token_of(request).token)
+    shown = matches.after(
+        reader.records,
+        reader=reader.participant,
+        start=cursor_position(query.cursor, study),
+        limit=query.limit,
+    )
+    after = None if shown.after is None else cursor_text(study, shown.after)
+    return {"items": [_queue_dialogue(reader, dialogue) for dialogue in shown.dialogues], "next": after}
+
+
+@router.get("studies/{study}/queue/{item}", **documented("read_queue_item", task_records.QueueItemDetails))
+def read_queue_item(request: HttpRequest, study: str, item: str) -> dict[str, Any]:
+    """Return a dialogue in one category as the page of its review shows it: blinded and redacted."""
+    senior = _annotator(request, "read_queue_item", study)
+    sheet = review.review_sheet(senior.records, own_item(senior, item), senior.participant)
+    resolved = {(one.question, one.turn) for one in sheet.resolutions}
+    senior.access.audit("read dialogue by API", f"item {item}", token=token_of(request).token)
+    return {
+        "id": item,
+        "category": sheet.guideline.name,
+        "guideline_version": version_of(sheet.guideline),
+        "is_under_review": sheet.is_frozen,
+        "dialogue": _dialogue(sheet.dialogue),
+        "disputes": [
+            {"question": one.question, "turn": one.turn, "is_resolved": (one.question, one.turn) in resolved}
+            for one in sheet.discrepancies
+        ],
+    }
+
+
+def _queue_filter(reader: AnnotatorContext, query: task_records.QueueQuery) -> DialogueFilter:
+    """Return the filter of a query.
+
+    Raises:
+        ApiProblem: If it names something that the queue does not have; names all errors.
+    """
+    name, sign, value = query.group.partition("=")
+    faults = []
+    if query.group and not sign:
+        faults.append(_fault("query.group", "a name, `=` and a value", query.group))
+    known = {
+        "scenario": (query.scenario, scenarios_in(reader.queue)),
+        "category": (query.category, [category.name for category in reader.design.categories]),
+    }
+    faults += [
+        _fault(f"query.{key}", f"one of {', '.join(names)}", asked_for, names)
+        for key, (asked_for, names) in known.items()
+        if asked_for and asked_for not in names
+    ]
+    if faults:
+        raise refused(faults, outcome="nothing was read")
+    return DialogueFilter(
+        scenario=query.scenario,
+        level=query.level,
+        stage=query.stage,
+        category=query.category,
+        disputed=query.disputed,
+        flag=query.flag,
+        group=(name, value) if sign else None,
+        words=query.text,
+    )
+
+
+def _queue_dialogue(reader: AnnotatorContext, dialogue: ListedDialogue) -> dict[str, Any]:
+    return {
+        "name": dialogue.name,
+        "opening": dialogue.opening,
+        "scenario": dialogue.scenario,
+        "level": dialogue.level if knows_level(reader.access) else None,
+        "flags": list(dialogue.flags),
+        "items": [
+            {
+                "id": item.item,
+                "category": item.category,
+                "stage": item.stage,
+                "required": item.passes,
+                "submitted": item.n_done,
+                "disputed": item.n_disputed,
+                "is_prioritised": item.is_first,
+            }
+            for item in dialogue.items
+        ],
+    }
 
 
 @router.post(
     "studies/{study}/labels",
-    response={200: records.ImportedLabels, **records.REFUSALS},
-    **documented("import_labels"),
+    **documented("import_labels", task_records.ImportedLabels),
 )
-def import_labels(request: HttpRequest, study: str, body: records.LabelsInput) -> dict[str, Any]:
+def import_labels(request: HttpRequest, study: str, body: task_records.LabelsInput) -> dict[str, Any]:
     """Store labels of a person from another tool, all or none; equal ones change nothing."""
     access = permitted(request, "import_labels", study)
     context = study_context_of(open_event_of(access.hosted), access.hosted.folder, server_store())
@@ -306,7 +412,7 @@ def import_labels(request: HttpRequest, study: str, body: records.LabelsInput) -
     return counts
 
 
-def _unfit(body: records.LabelsInput, study: Study) -> list[RequestFault]:
+def _unfit(body: task_records.LabelsInput, study: Study) -> list[RequestFault]:
     """Return the faults of the annotator, the guidelines and their versions."""
     own = {annotator.name: annotator for annotator in study.annotators}
     person, guidelines = own.get(body.annotator), {guideline.name: guideline for guideline in study.guidelines}
@@ -324,7 +430,7 @@ def _unfit(body: records.LabelsInput, study: Study) -> list[RequestFault]:
     return faults
 
 
-def _rows(body: records.LabelsInput) -> Iterator[tuple[str, dict[str, str]]]:
+def _rows(body: task_records.LabelsInput) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield place and row of each answer."""
     for number, one in enumerate(body.annotations):
         for position, answer in enumerate(one.answers):

@@ -26,11 +26,15 @@ from theodolite.annotation.queues import queue_named
 from theodolite.annotation.review import disputed_tokens
 from theodolite.bootstrap.database import own_connection
 from theodolite.bootstrap.reports import RESULTS
+from theodolite.bootstrap.run_process import process_end
 from theodolite.bootstrap.webhook_sender import DeliveryOutcome, WebhookMessage, send_webhook
 from theodolite.domain.errors import TheodoliteError
+from theodolite.domain.run import Run
+from theodolite.usecases.viewing import RunActivity
 from theodolite.web.events import server_store
 from theodolite.web.models import AuditEntry, HostedStudy, Webhook, WebhookDelivery
 from theodolite.web.models.api import WEBHOOK_TEST, WebhookEvent
+from theodolite.web.organiser.runs import server_study
 
 EVERY_S = 5
 """Time between two searches for facts and due messages; seconds."""
@@ -45,6 +49,9 @@ AT_ONCE = 20
 """Messages that are sent at the same time; count."""
 
 _GONE = 410
+
+_ENDS_OF_RUNS = (0, 1, 3)
+"""Exit codes of runs without an error: done, gate not met, incomplete."""
 
 _STATES = {
     "set event open": WebhookEvent.EVENT_OPENED,
@@ -84,6 +91,8 @@ def facts_of(webhook: Webhook) -> Iterator[StudyFact]:
     found = [*_measurement_facts(webhook), *_event_facts(webhook)]
     if WebhookEvent.RUN_FINISHED in wanted:
         found += _run_facts(webhook)
+    if wanted & {WebhookEvent.RUN_STOPPED, WebhookEvent.RUN_FAILED} and hosted.folder:
+        found += _process_facts(webhook)
     if WebhookEvent.DISPUTE_OPENED in wanted and (queue := queue_named(hosted.token)):
         known, now = {*webhook.known_disputes}, timezone.now()
         found += [
@@ -128,7 +137,29 @@ def _run_facts(webhook: Webhook) -> Iterator[StudyFact]:
     for run in server_store().runs(webhook.hosted.name):
         if run.finished is not None and run.finished > webhook.made_at:
             details = {"run": run.number, "study_version": run.study_version}
-            yield StudyFact(event=WebhookEvent.RUN_FINISHED, key=run.key, at=run.finished, details=details)
+            key = run.key if _is_first_end(webhook, run) else f"{run.key} {run.finished.timestamp():.0f}"
+            yield StudyFact(event=WebhookEvent.RUN_FINISHED, key=key, at=run.finished, details=details)
+
+
+def _is_first_end(webhook: Webhook, run: Run) -> bool:
+    """Return whether a run ended for the first time; a run with new dialogues of people ends again."""
+    first = webhook.deliveries.filter(subject=f"{WebhookEvent.RUN_FINISHED.value} {run.key}").first()
+    return first is None or run.finished is None or json.loads(first.body)["timestamp"] == run.finished.isoformat()
+
+
+def _process_facts(webhook: Webhook) -> Iterator[StudyFact]:
+    """Yield the end of the latest run process of a study, unless its run is complete: that is another fact."""
+    study = server_study(webhook.hosted)
+    end = process_end(study.home)
+    if end is None or end.at <= webhook.made_at:
+        return
+    latest = study.readable_runs().latest
+    is_failed = end.exit_code is not None and end.exit_code not in _ENDS_OF_RUNS
+    if not is_failed and latest is not None and latest.activity is RunActivity.FINISHED:
+        return
+    event = WebhookEvent.RUN_FAILED if is_failed else WebhookEvent.RUN_STOPPED
+    run = {"run": latest.number, "study_version": latest.status.run.study_version} if latest else {"run": None}
+    yield StudyFact(event=event, key=end.key, at=end.at, details={**run, "exit_code": end.exit_code})
 
 
 def store_facts(webhook: Webhook) -> int:

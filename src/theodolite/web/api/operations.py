@@ -14,11 +14,11 @@ from asgiref.sync import async_to_sync
 from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, path
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI, Query, Status
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from theodolite.bootstrap.connections import SystemClock
 from theodolite.bootstrap.events import run_records, study_context_of
 from theodolite.bootstrap.exchange import ExportForm, dialogue_table_lines
 from theodolite.bootstrap.reports import RESULTS
@@ -34,9 +34,9 @@ from theodolite.reporting.exporting.record_pages import (
     dialogue_at,
     dialogue_page,
 )
-from theodolite.usecases.viewing import RunProgress, runs_of
 from theodolite.web.access import AccessContext, lacks_factor, open_to_all, required_roles
-from theodolite.web.api import annotating, records
+from theodolite.web.api import annotating, records, runs
+from theodolite.web.api.document import complete
 from theodolite.web.api.requests import (
     PERMISSIONS,
     ApiProblem,
@@ -73,10 +73,11 @@ api = NinjaAPI(
 for _kind in (ApiProblem, AuthenticationError, ValidationError, HttpError, RequestDataTooBig, Http404, TheodoliteError):
     api.add_exception_handler(_kind, refusal)
 
+api.add_router("", runs.router)
 api.add_router("", annotating.router)
 
 
-@api.get("studies", response={200: records.StudyList, **records.REFUSALS}, **documented("list_studies"))
+@api.get("studies", **documented("list_studies", records.StudyList))
 def list_studies(request: HttpRequest) -> dict[str, Any]:
     """List the studies of the owner of the token."""
     memberships = Membership.objects.select_related("hosted").filter(account=token_of(request).account, left_at=None)
@@ -87,7 +88,7 @@ def list_studies(request: HttpRequest) -> dict[str, Any]:
     return {"items": [_study(account, hosted, roles) for hosted, roles in by_study.items()]}
 
 
-@api.get("studies/{study}", response={200: records.StudyRecord, **records.REFUSALS}, **documented("read_study"))
+@api.get("studies/{study}", **documented("read_study", records.StudyRecord))
 def read_study(request: HttpRequest, study: str) -> dict[str, Any]:
     """Return a study."""
     access = permitted(request, "read_study", study)
@@ -105,54 +106,9 @@ def _study(account: Account, hosted: HostedStudy, roles: Sequence[Role]) -> dict
     return shown
 
 
-@api.get("studies/{study}/runs", response={200: records.RunList, **records.REFUSALS}, **documented("list_runs"))
-def list_runs(request: HttpRequest, study: str) -> dict[str, Any]:
-    """List the runs of a study with progress and cost, the latest first."""
-    access = permitted(request, "list_runs", study)
-    return {"items": [_run(run) for run in _runs(access)]}
-
-
-@api.get(
-    "studies/{study}/runs/{int:run}", response={200: records.RunRecord, **records.REFUSALS}, **documented("read_run")
-)
-def read_run(request: HttpRequest, study: str, run: int) -> dict[str, Any]:
-    """Return a run with its progress and cost."""
-    access = permitted(request, "read_run", study)
-    for progress in _runs(access):
-        if progress.number == run:
-            return _run(progress)
-    message = f"study `{study}` has no run {run}"
-    raise NotFound(message)
-
-
-def _runs(access: AccessContext) -> tuple[RunProgress, ...]:
-    return runs_of(server_store(), event_of(access.hosted).study.name, SystemClock().now())
-
-
-def _run(progress: RunProgress) -> dict[str, Any]:
-    status = progress.status
-    return {
-        "number": progress.number,
-        "study_version": status.run.study_version,
-        "activity": progress.activity.value,
-        "started": status.run.started,
-        "finished": status.run.finished,
-        "ends": progress.ends,
-        "dialogues": _counts(progress.sessions),
-        "annotations": _counts(progress.annotations),
-        "cost_usd": status.spent.cost_microusd / 1e6,
-        "unpriced_calls": status.spent.unpriced_calls,
-    }
-
-
-def _counts(units: Any) -> dict[str, int]:
-    return {"done": units.done, "failed": units.failed, "total": units.total}
-
-
 @api.get(
     "studies/{study}/dialogues",
-    response={200: records.DialogueList, **records.REFUSALS},
-    **documented("list_dialogues"),
+    **documented("list_dialogues", records.DialogueList),
 )
 def list_dialogues(request: HttpRequest, study: str, query: Query[records.RecordQuery]) -> dict[str, Any]:
     """List the completed dialogues of a run in plan order, without texts."""
@@ -168,8 +124,7 @@ def list_dialogues(request: HttpRequest, study: str, query: Query[records.Record
 
 @api.get(
     "studies/{study}/dialogues/{path:dialogue}",
-    response={200: records.DialogueDetails, **records.REFUSALS},
-    **documented("read_dialogue"),
+    **documented("read_dialogue", records.DialogueDetails),
 )
 def read_dialogue(
     request: HttpRequest, study: str, dialogue: str, query: Query[records.DialogueQuery]
@@ -185,8 +140,7 @@ def read_dialogue(
 
 @api.get(
     "studies/{study}/annotations",
-    response={200: records.AnnotationList, **records.REFUSALS},
-    **documented("list_annotations"),
+    **documented("list_annotations", records.AnnotationList),
 )
 def list_annotations(request: HttpRequest, study: str, query: Query[records.AnnotationQuery]) -> dict[str, Any]:
     """List the annotations of the completed dialogues of a run; people have numbers, as in exports."""
@@ -202,8 +156,7 @@ def list_annotations(request: HttpRequest, study: str, query: Query[records.Anno
 
 @api.get(
     "studies/{study}/annotations/{annotation}",
-    response={200: records.AnnotationRecord, **records.REFUSALS},
-    **documented("read_annotation"),
+    **documented("read_annotation", records.AnnotationRecord),
 )
 def read_annotation(
     request: HttpRequest, study: str, annotation: str, query: Query[records.DialogueQuery]
@@ -225,13 +178,13 @@ def _context(access: AccessContext, number: int) -> StudyContext:
         NotFound: If there is no such run.
     """
     store, version = server_store(), ""
-    runs = {run.number: run for run in store.runs(event_of(access.hosted).study.name)} if number else {}
-    if number and number not in runs:
-        known = ", ".join(str(run) for run in sorted(runs)) or "none"
+    stored = {run.number: run for run in store.runs(event_of(access.hosted).study.name)} if number else {}
+    if number and number not in stored:
+        known = ", ".join(str(run) for run in sorted(stored)) or "none"
         message = f"study `{access.hosted.token}` has no run {number}; it has {known}"
         raise NotFound(message)
     if number:
-        version = runs[number].study_version
+        version = stored[number].study_version
     context = study_context_of(open_event_of(access.hosted, version), access.hosted.folder, store)
     if number and context.current_run().number != number:
         message = f"the records of run {number} belong to another version of the study files and cannot be listed"
@@ -269,8 +222,7 @@ def _page(run: Run, page: RecordPage) -> dict[str, Any]:
 
 @api.get(
     "studies/{study}/table",
-    response={200: str, **records.REFUSALS},
-    **documented("read_table"),
+    **documented("read_table", str),
 )
 def read_table(request: HttpRequest, study: str, query: Query[records.TableQuery]) -> HttpResponse:
     """Return the dialogue table of a run, as `theodolite export` writes it: one row per turn and label."""
@@ -289,8 +241,7 @@ def read_table(request: HttpRequest, study: str, query: Query[records.TableQuery
 
 @api.get(
     "studies/{study}/measurements",
-    response={200: records.MeasurementList, **records.REFUSALS},
-    **documented("list_measurements"),
+    **documented("list_measurements", records.MeasurementList),
 )
 def list_measurements(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the measurements of a study, the latest first."""
@@ -300,8 +251,7 @@ def list_measurements(request: HttpRequest, study: str) -> dict[str, Any]:
 
 @api.post(
     "studies/{study}/measurements",
-    response={202: records.MeasurementRecord, **records.REFUSALS},
-    **documented("start_measurement"),
+    **documented("start_measurement", records.MeasurementRecord, 202),
 )
 def start_measurement(request: HttpRequest, study: str) -> Status[dict[str, Any]]:
     """Start a measurement of all completed dialogues; it continues in the background."""
@@ -316,8 +266,7 @@ def start_measurement(request: HttpRequest, study: str) -> Status[dict[str, Any]
 
 @api.get(
     "studies/{study}/measurements/{measurement}",
-    response={200: records.MeasurementRecord, **records.REFUSALS},
-    **documented("read_measurement"),
+    **documented("read_measurement", records.MeasurementRecord),
 )
 def read_measurement(request: HttpRequest, study: str, measurement: str) -> dict[str, Any]:
     """Return a measurement."""
@@ -327,8 +276,7 @@ def read_measurement(request: HttpRequest, study: str, measurement: str) -> dict
 
 @api.get(
     "studies/{study}/measurements/{measurement}/results.json",
-    response={200: dict[str, Any], **records.REFUSALS},
-    **documented("read_results"),
+    **documented("read_results", dict[str, Any]),
 )
 def read_results(request: HttpRequest, study: str, measurement: str) -> HttpResponse:
     """Return the results of a measurement; the reference of `results.json` describes the format."""
@@ -339,8 +287,7 @@ def read_results(request: HttpRequest, study: str, measurement: str) -> HttpResp
         state = _measurement(row)["state"]
         message = f"measurement `{measurement}` has no results: it is {state}"
         raise NotFound(message)
-    access.audit("opened results", f"measurement {row.token}", file=RESULTS, token=token_of(request).token)
-    return HttpResponse(file.read_bytes(), content_type="application/json")
+    return _results(request, access, row)
 
 
 def _measurement_of(access: AccessContext, token: str) -> Measurement:
@@ -364,9 +311,30 @@ def _measurement(row: Measurement) -> dict[str, Any]:
 
 
 @api.get(
+    "studies/{study}/results.json",
+    **documented("read_latest_results", dict[str, Any]),
+)
+def read_latest_results(request: HttpRequest, study: str) -> HttpResponse:
+    """Return the results of the latest finished measurement; `Content-Location` names the measurement."""
+    access = permitted(request, "read_latest_results", study)
+    finished = access.hosted.measurements.filter(problem="").exclude(done_at=None)
+    row = next((one for one in finished.order_by("-done_at", "-id") if (one.folder / RESULTS).is_file()), None)
+    if row is None:
+        message = "the study has no finished measurement. Start one with `start_measurement`"
+        raise NotFound(message)
+    response = _results(request, access, row)
+    response.headers["Content-Location"] = f"{PREFIX}studies/{study}/measurements/{row.token}/results.json"
+    return response
+
+
+def _results(request: HttpRequest, access: AccessContext, row: Measurement) -> HttpResponse:
+    access.audit("opened results", f"measurement {row.token}", file=RESULTS, token=token_of(request).token)
+    return HttpResponse((row.folder / RESULTS).read_bytes(), content_type="application/json")
+
+
+@api.get(
     "studies/{study}/submissions",
-    response={200: records.SubmissionList, **records.REFUSALS},
-    **documented("list_submissions"),
+    **documented("list_submissions", records.SubmissionList),
 )
 def list_submissions(request: HttpRequest, study: str) -> dict[str, Any]:
     """List the applications that the team of the owner submitted."""
@@ -377,8 +345,7 @@ def list_submissions(request: HttpRequest, study: str) -> dict[str, Any]:
 
 @api.get(
     "studies/{study}/submissions/{submission}/results.json",
-    response={200: dict[str, Any], **records.REFUSALS},
-    **documented("read_own_results"),
+    **documented("read_own_results", dict[str, Any]),
 )
 def read_own_results(request: HttpRequest, study: str, submission: str) -> HttpResponse:
     """Return the latest shared results for an application of the team."""
@@ -404,8 +371,7 @@ def _submission(row: Submission) -> dict[str, Any]:
 @cache
 def openapi_document() -> dict[str, Any]:
     """Return the OpenAPI document of all operations."""
-    document: dict[str, Any] = json.loads(json.dumps(api.get_openapi_schema(path_prefix=PREFIX)))
-    return document
+    return complete(json.loads(json.dumps(api.get_openapi_schema(path_prefix=PREFIX))))
 
 
 @open_to_all
@@ -415,6 +381,7 @@ def openapi(_request: HttpRequest) -> HttpResponse:
     return JsonResponse(openapi_document())
 
 
+@csrf_exempt  # it changes nothing, and a page about cookies would help no program
 @open_to_all
 def unknown(request: HttpRequest, rest: str) -> HttpResponse:  # noqa: ARG001 - part of the address
     """Answer an address without an operation with a problem."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
 from ninja import Field, Schema
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, JsonValue
+from pydantic import ConfigDict
 
 from theodolite.domain.dialogue import Level
 
@@ -15,404 +15,334 @@ MOST = 200
 """Maximum number of records per page; count."""
 
 
-_ANSWER: dict[str, JsonValue] = {
-    "question": "q1",
-    "turn": 1,
-    "value": "yes",
-    "note": "It names the ending.",
-    "quotes": ["He dies."],
-}
-"""An answer as the document shows it."""
+def described(text: str, example: Any, default: Any = ..., **limits: Any) -> Any:
+    """Return a field with a description and an example; the document builds examples of records from them.
 
-
-def _storable(text: str) -> str:
-    """Return a text that databases can store.
-
-    Raises:
-        ValueError: If it has characters that none can: half of a surrogate pair, or a null.
+    Args:
+        text: Description.
+        example: A value as JSON takes it.
+        default: Default; a required field if none is passed.
+        limits: Limits of the value, as pydantic names them.
     """
-    if "\0" in text or (not text.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in text)):
-        message = "expected a text without null characters and without halves of surrogate pairs"
-        raise ValueError(message)
-    return text
-
-
-def _value_text(value: object) -> object:
-    """Return a number as the text that a form would send."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return format(value, "g" if isinstance(value, float) else "") if is_number else value
-
-
-Text = Annotated[str, AfterValidator(_storable)]
-"""A text that databases can store."""
-
-AnswerValue = Annotated[Text, BeforeValidator(_value_text), Field(min_length=1, max_length=20_000)]
-"""Value of an answer: a text, or a number."""
-
-QuoteText = Annotated[Text, Field(max_length=2000)]
-"""Words of a dialogue."""
+    return Field(default, description=text, examples=[example], **limits)
 
 
 class ProblemFault(Schema):
     """An error in a request."""
 
-    where: str = Field(description="Place in the request, e.g. `query.limit`.")
-    expected: str
-    came: str | None = None
+    where: str = described("Place in the request, e.g. `query.limit`, or in a file of the study.", "query.limit")
+    expected: str = described("Expected value.", "Input should be greater than or equal to 1")
+    came: str | None = described("Received value; null if it is not shown.", "0", None)
 
 
 class ProblemDetails(Schema):
     """An error as problem details (RFC 9457)."""
 
-    type: str
-    title: str
-    status: int
-    detail: str = Field(description="Expected and received input, and what to do.")
-    instance: str = Field(description="Path of the request.")
-    errors: list[ProblemFault] = Field(default_factory=list)
+    type: str = described("Always `about:blank`: the status names the kind of error.", "about:blank")
+    title: str = described("Name of the status.", "Unprocessable Entity")
+    status: int = described("HTTP status.", 422)
+    detail: str = described("Expected and received input, and what to do.", "`query.limit`: expected at least 1.")
+    instance: str = described("Path of the request.", "/api/v1/studies/k3v9/dialogues")
+    errors: list[ProblemFault] = Field(default_factory=list, description="All errors of the request.")
 
 
 class StudyRecord(Schema):
     """A study of the owner of the token."""
 
-    id: str
-    title: str
-    roles: list[str]
-    name: str | None = Field(None, description="Name in the study file; for organisers and analysts.")
-    state: str | None = Field(None, description="State of the event; for organisers and analysts.")
-    version: str | None = Field(None, description="Content hash of the published version; null before publication.")
+    id: str = described("Id in addresses.", "k3v9xw2m")
+    title: str = described("Title for the roles of the owner.", "Movie guide")
+    roles: list[str] = described("Roles of the owner.", ["organiser"])
+    name: str | None = described("Name in the study file; for organisers and analysts.", "movie-guide", None)
+    state: str | None = described(
+        "State of the event: `draft`, `open`, `paused` or `closed`; for organisers and analysts.", "open", None
+    )
+    version: str | None = described("Content hash of the published version; null before publication.", "9f2c41", None)
 
 
 class StudyList(Schema):
     """All studies of the owner of the token."""
 
-    items: list[StudyRecord]
+    items: list[StudyRecord] = Field(description="The studies.")
 
 
 class UnitCounts(Schema):
     """Dialogues or annotations of a run; counts."""
 
-    done: int
-    failed: int
-    total: int
+    done: int = described("Units with a result; count.", 41)
+    failed: int = described("Units that failed; count.", 1)
+    total: int = described("Units of the run so far; count.", 60)
 
 
 class RunRecord(Schema):
     """A run with its progress and cost."""
 
-    number: int
-    study_version: str
-    activity: str = Field(description="`running`, `stopped`, `finished` or a longer text.")
-    started: datetime
-    finished: datetime | None
-    ends: datetime | None = Field(description="Estimated end at the present pace; null if unknown.")
-    dialogues: UnitCounts
-    annotations: UnitCounts
-    cost_usd: float = Field(description="Cost of calls with a known price; US dollars.")
-    unpriced_calls: int = Field(description="Calls of models without a known price; count.")
+    number: int = described("Number among the runs of the study, from 1.", 3)
+    study_version: str = described("Content hash of the study that the run belongs to.", "9f2c41")
+    activity: str = described(
+        "`running`, `running, no reply for a minute`, `stopped`, `first dialogues done` or `finished`.", "running"
+    )
+    is_active: bool = described("Whether a process works on the run.", True)
+    started: datetime = described("Start; UTC.", "2026-03-09T10:00:00Z")
+    finished: datetime | None = described("End; UTC, null before the end.", None)
+    ends: datetime | None = described(
+        "Estimated end at the present pace; UTC, null if unknown.", "2026-03-09T10:20:00Z"
+    )
+    left_s: float | None = described("Estimated time left at the present pace; seconds, null if unknown.", 540.0)
+    dialogues: UnitCounts = Field(description="Progress of the dialogues.")
+    annotations: UnitCounts = Field(description="Progress of the annotations by judges.")
+    failures: dict[str, int] = described("Failed units by the responsible party; counts.", {"application": 1})
+    calls: int = described("Calls to models and applications so far; count.", 388)
+    cost_usd: float = described("Cost of calls with a known price; US dollars.", 0.42)
+    unpriced_calls: int = described("Calls of models without a known price; count.", 0)
+
+
+class RunProcessRecord(Schema):
+    """The latest process that a page or the API started for a run."""
+
+    is_active: bool = described("Whether it works.", True)
+    exit_code: int | None = described(
+        "0 done, 1 gate not met, 2 error in the input, 3 incomplete; null while it works, or if unknown.", None
+    )
+    output: str = described("Output of a process that ended before its run was complete; else empty.", "")
 
 
 class RunList(Schema):
     """The runs of a study, the latest first."""
 
-    items: list[RunRecord]
+    is_active: bool = described("Whether a process works on a run, or starts one.", True)
+    process: RunProcessRecord | None = Field(description="The latest process of this server; null if there was none.")
+    items: list[RunRecord] = Field(description="The runs.")
+
+
+class ControlledRun(Schema):
+    """A run after a start or a stop."""
+
+    number: int = described("Number of the run.", 3)
+    is_active: bool = described("Whether a process works on the run, or starts it.", True)
+    is_stopping: bool = described("Whether the process was asked to stop; calls in flight finish.", False)
+    process: RunProcessRecord | None = Field(description="The latest process of this server; null if there was none.")
+    progress: RunRecord | None = Field(description="Progress and cost; null while the process prepares a new run.")
+
+
+class RunStage(StrEnum):
+    """Stages of a run."""
+
+    ALL = "all"
+    TEST = "test"
+    SCORE = "score"
+
+
+class AmountRange(Schema):
+    """An estimate between two bounds."""
+
+    low: float = described("Lower bound.", 0.4)
+    high: float = described("Upper bound.", 1.2)
+
+
+class EndpointEstimate(Schema):
+    """Expected calls of one model or application."""
+
+    name: str = described("Name in the study.", "gpt-judge")
+    is_model: bool = described("Whether it is a language model of the study.", True)
+    calls: int = described("Calls at most; count.", 180)
+    cost_usd: AmountRange | None = Field(description="Cost; US dollars, null if no price is known.")
+
+
+class RunEstimate(Schema):
+    """Number, calls and cost of the run that a start begins or continues, as the page of the start shows them."""
+
+    run: int = described("Number of the run that the present files of the study continue or begin.", 3)
+    is_resumed: bool = described("Whether this run exists; stored replies are not requested again.", True)
+    next_run: int = described("Number by which a start creates a new run; every call is made again.", 4)
+    stage: RunStage = described("Stages of the estimate.", "all")
+    dialogues: int = described("Dialogues of the plan; count.", 60)
+    with_people: int = described("Completed dialogues with people that judges annotate; count.", 0)
+    judges: int = described("Judges that are language models; count.", 1)
+    calls: int = described("Calls at most; count.", 540)
+    tokens_in: AmountRange = Field(description="Tokens read by models.")
+    tokens_out: AmountRange = Field(description="Tokens written by models.")
+    cost_usd: AmountRange = Field(description="Cost of the models with a known price; US dollars.")
+    unpriced: list[str] = described("Models without a known price.", [])
+    needs_confirmation: bool = described(
+        "Whether a start needs `confirm_cost`: it has a cost, or an unknown one.", True
+    )
+    endpoints: list[EndpointEstimate] = Field(description="Calls of each endpoint.")
+    hosts: list[str] = described("Hosts that the study calls.", ["api.example.org"])
+    assumption: str = described("Basis of the estimated tokens.", "a token is four characters")
+    blocked: str | None = described("Missing permission of the operator; null if a start is possible.", None)
+    changes: str | None = described("Difference between the files and the published version; null for none.", None)
+
+
+class RunStart(Schema):
+    """Scope and budget of a run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    stage: RunStage = described("Stages; `score` annotates completed dialogues only.", "all", RunStage.ALL)
+    limit: int | None = described("First dialogues only; count, null for all.", 3, None, ge=1, le=10**6)
+    budget_usd: float | None = described(
+        "Cost at which the run stops; US dollars, null for the budget of the study.", 2.5, None, ge=0.01, le=10**6
+    )
+    concurrency: int | None = described(
+        "Concurrent calls at most; count, null for as many as the endpoints allow.", 8, None, ge=1, le=1024
+    )
+    retry_failed: bool = described("Whether to retry failed dialogues and annotations.", False, False)
+    confirm_cost: bool = described("Whether the sender accepts the estimated or unknown cost.", True, False)
 
 
 class DialogueRecord(Schema):
     """A completed dialogue without its turns."""
 
-    id: str = Field(description="Opaque id, as in exports.")
-    dialogue: str = Field(description="Label in the run, e.g. `p001`.")
-    run: int
-    application: str
-    application_version: str
-    scenario: str
-    level: str
-    tester_type: str
-    persona: str | None
-    case: str | None
-    repeat: int
-    n_turns: int
-    ending: str
-    groups: dict[str, str]
+    id: str = described("Opaque id, as in exports.", "d41d8cd98f00")
+    dialogue: str = described("Label in the run.", "p001")
+    run: int = described("Number of the run.", 3)
+    application: str = described("Name of the application.", "guide-v2")
+    application_version: str = described("Version of the application.", "4be1a0")
+    scenario: str = described("Name of the scenario.", "spoilers")
+    level: str = described("Level of testing.", "red teaming")
+    tester_type: str = described("Type of the tester, e.g. `person`.", "person")
+    persona: str | None = described("Name of the persona; null for other testers.", None)
+    case: str | None = described("Name of the script or attack; null for other testers.", None)
+    repeat: int = described("Number of the repetition, from 1.", 1)
+    n_turns: int = described("Turns; count.", 6)
+    ending: str = described("Reason for the end.", "complete")
+    groups: dict[str, str] = described("Groups of the case, by name.", {"genre": "crime"})
 
 
 class TurnRecord(Schema):
     """One turn; texts are null if they are withheld."""
 
-    turn: int
-    prompt: str | None
-    response: str | None
-    context: str | None
-    withheld: str | None = Field(description="Reason for missing texts; null if there are texts.")
-    latency_s: float | None
+    turn: int = described("Number of the turn, from 1.", 1)
+    prompt: str | None = described("Text of the tester.", "How does the film end?")
+    response: str | None = described("Text of the application.", "I keep the ending to myself.")
+    context: str | None = described("Material that the application used; null for none.", None)
+    withheld: str | None = described("Reason for missing texts; null if there are texts.", None)
+    latency_s: float | None = described("Time until the response; seconds, null for recorded dialogues.", 1.4)
 
 
 class DialogueDetails(DialogueRecord):
     """A completed dialogue with its turns."""
 
-    context: str | None
-    turns: list[TurnRecord]
+    context: str | None = described("Material of the dialogue; null for none.", None)
+    turns: list[TurnRecord] = Field(description="The turns.")
 
 
 class DialogueList(Schema):
     """One page of dialogues."""
 
-    items: list[DialogueRecord]
-    next: str | None = Field(description="`cursor` of the next page; null on the last page.")
+    items: list[DialogueRecord] = Field(description="The dialogues.")
+    next: str | None = described("`cursor` of the next page; null on the last page.", "My41MA")
 
 
 class QuoteRecord(Schema):
     """A quote of a turn."""
 
-    turn: int | None
-    text: str
+    turn: int | None = described("Number of the turn; null if unknown.", 1)
+    text: str = described("Quoted text.", "I keep the ending to myself.")
 
 
 class AnswerEntry(Schema):
     """The answer to one question, about the dialogue or a turn."""
 
-    question: str
-    turn: int | None
-    outcome: str
-    value: str | None
-    replicate: int
-    reason: str | None
-    evidence: list[QuoteRecord]
+    question: str = described("Name of the question.", "q1")
+    turn: int | None = described("Number of the turn; null for the dialogue as a whole.", 1)
+    outcome: str = described("`answered`, or the reason for a missing label.", "answered")
+    value: str | None = described("The label; null without one.", "no")
+    replicate: int = described("Number of the repeated call of a judge, from 0.", 0)
+    reason: str | None = described("Reason for the answer; null if there is none or it is withheld.", "No ending.")
+    evidence: list[QuoteRecord] = Field(description="Quotes as evidence.")
 
 
 class AnnotationRecord(Schema):
     """The answers of one annotator about one dialogue by one guideline."""
 
-    id: str
-    dialogue: str
-    guideline: str
-    guideline_version: str
-    annotator: str = Field(description="Name of a judge, or the number of a person, e.g. `P001`.")
-    annotator_kind: str
-    revision: int
-    answers: list[AnswerEntry]
+    id: str = described("Id in addresses.", "0-3f2a9c01b7de")
+    dialogue: str = described("Label of the dialogue.", "p001")
+    guideline: str = described("Name of the guideline.", "spoiler-guardrail")
+    guideline_version: str = described("Content hash of the questions.", "77ab02")
+    annotator: str = described("Name of a judge, or the number of a person.", "P001")
+    annotator_kind: str = described("Kind of annotator, e.g. `person`.", "person")
+    revision: int = described("Number of the revision, from 1.", 1)
+    answers: list[AnswerEntry] = Field(description="The answers.")
 
 
 class AnnotationList(Schema):
     """One page of annotations."""
 
-    items: list[AnnotationRecord]
-    next: str | None = Field(description="`cursor` of the next page; null on the last page.")
-
-
-class PlaceRecord(Schema):
-    """A question about the dialogue or a turn."""
-
-    question: str = Field(description="Name of the question.", examples=["q1"])
-    turn: int | None = Field(None, description="Number of the turn; null for the dialogue as a whole.")
-
-
-class TaskTurn(Schema):
-    """One turn of a blinded dialogue."""
-
-    turn: int
-    prompt: str
-    response: str
-
-
-class TaskReference(Schema):
-    """Content of the scenario for the reference of annotators."""
-
-    situation: str
-    permitted: list[str] = Field(description="Content that the application may give.")
-    prohibited: list[str] = Field(description="Content that the application must withhold.")
-    facts: dict[str, str] = Field(description="Title and text of each piece of ground truth.")
-
-
-class TaskDialogue(Schema):
-    """A dialogue without its source: no application, level, tester, time or label."""
-
-    name: str = Field(description="Name of the dialogue for this annotator alone.")
-    turns: list[TaskTurn]
-    material: str = Field(description="Source material of the application; empty for none.")
-    withheld: str = Field(description="Reason for missing texts; empty if there are texts.")
-    reference: TaskReference
-
-
-class TaskQuestion(PlaceRecord):
-    """A question of a task, in the order of the annotator's page."""
-
-    text: str
-    kind: str = Field(description="`categories`, `numbers`, `decimals` or `text`.")
-    values: list[str] = Field(description="Accepted values; empty for decimals and texts.")
-    lowest: int | None = Field(description="Lower end of a scale of numbers or decimals.")
-    highest: int | None = Field(description="Upper end of a scale of numbers or decimals.")
-    is_asked: bool = Field(description="Whether the saved answers open the question.")
-    is_optional: bool = Field(description="Whether the question may stay without an answer.")
-    condition: str = Field(description="Condition of a follow-up, e.g. `after Yes`; empty for other questions.")
-    guidance: list[str]
-    suggestion: str = Field(description="Answer of a judge as a suggestion; empty for none.")
-
-
-class AnswerInput(Schema):
-    """The answer to one question, about the dialogue or a turn."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_ANSWER]})
-
-    question: str = Field(description="Name of the question.", max_length=200)
-    turn: int | None = Field(None, ge=1, le=10**6, description="Number of the turn; null for the whole dialogue.")
-    value: AnswerValue = Field(description="One of `values` of the question; a number or a text for other scales.")
-    note: Text = Field("", max_length=2000, description="Reason for the answer.")
-    quotes: list[QuoteText] = Field(default_factory=list, max_length=20, description="Quotes as evidence.")
-
-
-class TaskRecord(Schema):
-    """A task of an annotator: a blinded dialogue with the questions of one category."""
-
-    id: str
-    state: str = Field(description="`reserved`, `submitted`, `released`, `expired`, `offered` or `voided`.")
-    until: datetime | None = Field(description="End of the reservation; null unless reserved.")
-    submitted: datetime | None
-    revision: int | None = Field(None, description="Number of the stored revision; only in answers to `write_answers`.")
-    category: str = Field(description="Name of the guideline.")
-    guideline_version: str = Field(description="Content hash of the guideline; answers must name the same version.")
-    definition: str
-    guidance: list[str]
-    dialogue: TaskDialogue
-    questions: list[TaskQuestion]
-    answers: list[AnswerInput] = Field(description="Saved answers.")
-    open: list[PlaceRecord] = Field(description="Questions without a required answer.")
-
-
-class NextTask(Schema):
-    """The task that an annotator should do next."""
-
-    task: TaskRecord | None = Field(description="Null if no task is available.")
-
-
-class TaskAnswers(Schema):
-    """All answers of a task; they replace the saved ones."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"examples": [{"guideline_version": "9f2c...", "answers": [_ANSWER], "submit": True}]},
-    )
-
-    guideline_version: str = Field(description="`guideline_version` of the task.", max_length=200)
-    answers: list[AnswerInput] = Field(max_length=5000)
-    submit: bool = Field(True, description="Whether the task is submitted; `false` only saves the answers.")
-
-
-class LabelInput(Schema):
-    """A label from another tool."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    question: str = Field(description="Name of the question.", max_length=200, examples=["q1"])
-    turn: int | None = Field(None, ge=1, le=10**6, description="Number of the turn; null for the whole dialogue.")
-    value: AnswerValue = Field(description="A value of the scale of the question.", examples=["yes"])
-    reason: Text = Field("", max_length=2000, description="Reason for the answer.")
-
-
-class LabelSet(Schema):
-    """Labels of one dialogue by one guideline."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    dialogue: Text = Field(description="Label of a dialogue, e.g. `p001`.", max_length=300, examples=["p001"])
-    guideline: str = Field(description="Name of a guideline.", max_length=200)
-    guideline_version: str = Field(description="Content hash of the guideline.", max_length=200)
-    answers: list[LabelInput] = Field(min_length=1, max_length=5000)
-
-
-class LabelsInput(Schema):
-    """Labels of one person, stored all or none."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    annotator: Text = Field(
-        description="Name of the person; a program that labels is a judge of the study.",
-        min_length=1,
-        max_length=80,
-        examples=["ana"],
-    )
-    annotations: list[LabelSet] = Field(min_length=1, max_length=MOST)
-
-
-class ImportedLabels(Schema):
-    """Result of an import; counts of annotations."""
-
-    new: int
-    revised: int
-    unchanged: int
+    items: list[AnnotationRecord] = Field(description="The annotations.")
+    next: str | None = described("`cursor` of the next page; null on the last page.", "My41MA")
 
 
 class MeasurementRecord(Schema):
     """A measurement."""
 
-    id: str
-    state: str = Field(description="`running`, `done` or `failed`.")
-    version: str = Field(description="Content hash of the measured version of the study.")
-    requested: datetime
-    finished: datetime | None
-    problem: str | None
+    id: str = described("Id in addresses.", "m8d2")
+    state: str = described("`running`, `done` or `failed`.", "done")
+    version: str = described("Content hash of the measured version of the study.", "9f2c41")
+    requested: datetime = described("Time of the request; UTC.", "2026-03-09T11:00:00Z")
+    finished: datetime | None = described("End; UTC, null before the end.", "2026-03-09T11:02:00Z")
+    problem: str | None = described("Reason for a failure; null for none.", None)
 
 
 class MeasurementList(Schema):
     """The measurements of a study, the latest first."""
 
-    items: list[MeasurementRecord]
+    items: list[MeasurementRecord] = Field(description="The measurements.")
 
 
 class SubmissionRecord(Schema):
     """An application that the team submitted."""
 
-    id: str
-    name: str
-    state: str
-    has_results: bool = Field(description="Whether the organisers shared results on it.")
+    id: str = described("Id in addresses.", "s5k1")
+    name: str = described("Name of the application.", "guide-v2")
+    state: str = described("State of the submission, e.g. `accepted`.", "accepted")
+    has_results: bool = described("Whether the organisers shared results on it.", True)
 
 
 class SubmissionList(Schema):
     """The submissions of the team."""
 
-    items: list[SubmissionRecord]
+    items: list[SubmissionRecord] = Field(description="The submissions.")
 
 
 class RunQuery(Schema):
     """Selects a run."""
 
-    run: int = Field(0, ge=0, description="Number of the run; 0 for the run of the published version.")
+    run: int = described("Number of the run; 0 for the run of the published version.", 3, 0, ge=0)
+
+
+class EstimateQuery(Schema):
+    """Selects the stages of an estimate."""
+
+    stage: RunStage = described("Stages; `score` for judges only.", "score", RunStage.ALL)
 
 
 class DialogueQuery(RunQuery):
     """Selects one dialogue."""
 
-    include_text: bool = Field(
-        False, description="Include texts of sessions with people; needs a finished privacy review of the run."
+    include_text: bool = described(
+        "Include texts of sessions with people; needs a finished privacy review of the run.", False, False
     )
 
 
 class RecordQuery(RunQuery):
     """Filters and pages of dialogues."""
 
-    application: str = Field("", description="Name of an application.")
-    scenario: str = Field("", description="Name of a scenario.")
-    level: Level | None = Field(None, description="Level of testing.")
-    limit: int = Field(50, ge=1, le=MOST, description="Records of a page at most.")
-    cursor: str = Field("", description="`next` of the previous page.")
+    application: str = described("Name of an application.", "guide-v2", "")
+    scenario: str = described("Name of a scenario.", "spoilers", "")
+    level: Level | None = described("Level of testing.", "red teaming", None)
+    limit: int = described("Records of a page at most.", 50, 50, ge=1, le=MOST)
+    cursor: str = described("`next` of the previous page.", "My41MA", "")
 
 
 class AnnotationQuery(RecordQuery):
     """Filters and pages of annotations."""
 
-    guideline: str = Field("", description="Name of a guideline.")
-    limit: int = Field(50, ge=1, le=MOST, description="A page ends with the dialogue that reaches this number.")
-    include_text: bool = Field(
-        False, description="Include reasons and quotes about sessions with people; needs a finished privacy review."
+    guideline: str = described("Name of a guideline.", "spoiler-guardrail", "")
+    limit: int = described("A page ends with the dialogue that reaches this number.", 50, 50, ge=1, le=MOST)
+    include_text: bool = described(
+        "Include reasons and quotes about sessions with people; needs a finished privacy review.", False, False
     )
-
-
-class TaskQuery(Schema):
-    """Selects the category of a task."""
-
-    category: str = Field("", description="Name of a category; empty for any.")
 
 
 class TableForm(StrEnum):
@@ -425,18 +355,5 @@ class TableForm(StrEnum):
 class TableQuery(DialogueQuery):
     """Selects the dialogue table."""
 
-    form: TableForm = Field(TableForm.CSV, description="Format.")
-    guideline: str = Field("", description="Name of a guideline; empty for all labels.")
-
-
-REFUSALS: dict[Any, Any] = {
-    400: ProblemDetails,
-    401: ProblemDetails,
-    403: ProblemDetails,
-    404: ProblemDetails,
-    409: ProblemDetails,
-    413: ProblemDetails,
-    422: ProblemDetails,
-    429: ProblemDetails,
-}
-"""Common responses of every operation."""
+    form: TableForm = described("Format.", "csv", TableForm.CSV)
+    guideline: str = described("Name of a guideline; empty for all labels.", "spoiler-guardrail", "")

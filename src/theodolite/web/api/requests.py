@@ -20,9 +20,11 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.security import HttpBearer
 
+from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import Conflict, NotFound, StoreError, TheodoliteError, did_you_mean
 from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, access_of
+from theodolite.web.api.records import ProblemDetails
 from theodolite.web.models import ApiToken, Scope
 from theodolite.web.models.api import token_with
 
@@ -34,6 +36,9 @@ PROBLEM_TYPE = "application/problem+json"
 
 MOST_FAULTS = 200
 """Faults that one problem names at most; count."""
+
+LONGEST_POSITION = 18
+"""Longest number of a position in a cursor, which databases can compare; digits."""
 
 _FAILED, _USED = "token_failed", "token_used"
 """Rate limits: of requests without a valid token, and of requests with one token."""
@@ -63,10 +68,14 @@ class Permission:
     Attributes:
         scope: Scope of the token; None for any token.
         roles: Roles in the study, of which the first that the owner has applies; empty for operations without a study.
+        has_body: Whether the request has a body.
+        conflict: Reason for which the state of the study refuses the request; empty if it never does.
     """
 
     scope: Scope | None = None
     roles: tuple[Role, ...] = ()
+    has_body: bool = False
+    conflict: str = ""
 
     @property
     def text(self) -> str:
@@ -75,27 +84,63 @@ class Permission:
         roles = ", ".join(role.value for role in self.roles) if self.roles else "any"
         return f"{scope} Roles: {roles}."
 
+    @property
+    def refusals(self) -> tuple[int, ...]:
+        """Statuses with which the operation refuses requests, in ascending order."""
+        is_about_study = bool(self.roles)
+        refusals = {401: True, 422: True, 429: True, 409: bool(self.conflict)}
+        refusals |= dict.fromkeys((400, 413), self.has_body) | dict.fromkeys((403, 404), is_about_study)
+        return tuple(sorted(status for status, applies in refusals.items() if applies))
+
 
 _MEASURERS = (Role.ORGANISER, Role.ANALYST)
+_SENIORS = (Role.SENIOR, Role.ORGANISER)
+_ANNOTATORS = (Role.ANNOTATOR,)
 
 PERMISSIONS = {
     "list_studies": Permission(),
     "read_study": Permission(roles=tuple(Role)),
     "list_runs": Permission(roles=_MEASURERS),
+    "estimate_run": Permission(roles=_MEASURERS),
     "read_run": Permission(roles=_MEASURERS),
+    "start_run": Permission(
+        scope=Scope.CONTROL_RUNS,
+        roles=_MEASURERS,
+        has_body=True,
+        conflict="another run or scope is in progress, or the present files of the study cannot continue this run",
+    ),
+    "stop_run": Permission(
+        scope=Scope.CONTROL_RUNS,
+        roles=_MEASURERS,
+        conflict="another run is in progress, or the run was started in a terminal",
+    ),
     "list_dialogues": Permission(scope=Scope.READ_DIALOGUES, roles=_MEASURERS),
     "read_dialogue": Permission(scope=Scope.READ_DIALOGUES, roles=_MEASURERS),
+    "list_queue": Permission(scope=Scope.READ_DIALOGUES, roles=_SENIORS),
+    "read_queue_item": Permission(scope=Scope.READ_DIALOGUES, roles=(Role.SENIOR,)),
     "list_annotations": Permission(scope=Scope.READ_ANNOTATIONS, roles=_MEASURERS),
     "read_annotation": Permission(scope=Scope.READ_ANNOTATIONS, roles=_MEASURERS),
-    "import_labels": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=_MEASURERS),
-    "next_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
-    "read_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
-    "write_answers": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
-    "release_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=(Role.ANNOTATOR,)),
+    "import_labels": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=_MEASURERS, has_body=True),
+    "next_task": Permission(
+        scope=Scope.WRITE_ANNOTATIONS,
+        roles=_ANNOTATORS,
+        conflict="the annotator has not chosen which topics to avoid",
+    ),
+    "read_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=_ANNOTATORS),
+    "write_answers": Permission(
+        scope=Scope.WRITE_ANNOTATIONS,
+        roles=_ANNOTATORS,
+        has_body=True,
+        conflict="the guideline has another version, or the answers of the dialogue are frozen",
+    ),
+    "release_task": Permission(scope=Scope.WRITE_ANNOTATIONS, roles=_ANNOTATORS, conflict="the task was submitted"),
     "list_measurements": Permission(scope=Scope.READ_RESULTS, roles=_MEASURERS),
-    "start_measurement": Permission(scope=Scope.RUN_MEASUREMENTS, roles=_MEASURERS),
+    "start_measurement": Permission(
+        scope=Scope.RUN_MEASUREMENTS, roles=_MEASURERS, conflict="a measurement of the study is running"
+    ),
     "read_measurement": Permission(scope=Scope.READ_RESULTS, roles=_MEASURERS),
     "read_results": Permission(scope=Scope.READ_RESULTS, roles=_MEASURERS),
+    "read_latest_results": Permission(scope=Scope.READ_RESULTS, roles=_MEASURERS),
     "read_table": Permission(scope=Scope.READ_RESULTS, roles=_MEASURERS),
     "list_submissions": Permission(roles=(Role.TEAM,)),
     "read_own_results": Permission(scope=Scope.READ_RESULTS, roles=(Role.TEAM,)),
@@ -103,12 +148,21 @@ PERMISSIONS = {
 """The permission of each operation; the roles are those of the page with the same content."""
 
 
-def documented(name: str) -> dict[str, Any]:
-    """Return the options of an operation: its name, and its permission for the reference."""
+def documented(name: str, success: Any, *statuses: int) -> dict[str, Any]:
+    """Return the options of an operation: name, responses, and its permission for the reference.
+
+    Args:
+        name: Name of the operation, one of `PERMISSIONS`.
+        success: Record of a successful response.
+        statuses: Statuses of a successful response; 200 if none is named.
+    """
+    permission = PERMISSIONS[name]
+    responses = dict.fromkeys(statuses or (200,), success)
     return {
         "url_name": name,
         "operation_id": name,
-        "openapi_extra": {"x-permission": PERMISSIONS[name].text},
+        "response": responses | dict.fromkeys(permission.refusals, ProblemDetails),
+        "openapi_extra": {"x-permission": permission.text},
     }
 
 
@@ -179,16 +233,16 @@ def require_scope(token: ApiToken, permission: Permission) -> None:
         raise ApiProblem(HTTPStatus.FORBIDDEN, message)
 
 
-def cursor_text(run: int, position: int) -> str:
-    """Return the cursor of a position in a run."""
-    return base64.urlsafe_b64encode(f"{run}.{position}".encode()).decode().rstrip("=")
+def cursor_text(series: int | str, position: int) -> str:
+    """Return the cursor of a position in a series of records: a run, by its number, or a queue, by its study."""
+    return base64.urlsafe_b64encode(f"{series}.{position}".encode()).decode().rstrip("=")
 
 
-def cursor_position(cursor: str, run: int) -> int:
+def cursor_position(cursor: str, series: int | str) -> int:
     """Return the position of a cursor; 0 for an empty one.
 
     Raises:
-        ApiProblem: If the cursor does not belong to this run.
+        ApiProblem: If the cursor does not belong to this series of records.
     """
     if not cursor:
         return 0
@@ -196,9 +250,11 @@ def cursor_position(cursor: str, run: int) -> int:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
     except (binascii.Error, UnicodeDecodeError, ValueError):
         text = ""
-    number, _, position = text.partition(".")
-    if number != str(run) or not position.isdecimal() or cursor_text(run, int(position)) != cursor:
-        expected = f"a `next` of a page of run {run}, with the same filters"
+    name, _, position = text.rpartition(".")
+    is_number = position.isdecimal() and len(position) <= LONGEST_POSITION
+    if name != str(series) or not is_number or cursor_text(series, int(position)) != cursor:
+        expected = f"a `next` of a page of {f'run {series}' if isinstance(series, int) else 'this queue'}"
+        expected += ", with the same filters"
         raise ApiProblem(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             f"`cursor` must be {expected}; got `{cursor[:80]}`. Start without `cursor`",
@@ -256,6 +312,9 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
             detail = "; ".join(f"`{fault['where']}`: {fault['expected']}" for fault in faults[:5])
             detail += f"; and {len(error.errors) - 5} more" if len(error.errors) > 5 else ""
             return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, faults)
+        case InvalidStudyError():
+            faults = [{"where": fault.place, "expected": fault.words} for fault in error.placed[:MOST_FAULTS]]
+            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, "the files of the study have errors", faults)
         case Http404():
             detail = str(error) or "there is nothing at this address"
             return problem(request, HTTPStatus.NOT_FOUND, detail)

@@ -26,6 +26,7 @@ class Scope(StrEnum):
     WRITE_ANNOTATIONS = "write:annotations"
     READ_RESULTS = "read:results"
     RUN_MEASUREMENTS = "run:measurements"
+    CONTROL_RUNS = "control:runs"
 
 
 SCOPE_TEXTS = {
@@ -34,6 +35,7 @@ SCOPE_TEXTS = {
     Scope.WRITE_ANNOTATIONS: "Write annotations",
     Scope.READ_RESULTS: "Read results and tables",
     Scope.RUN_MEASUREMENTS: "Start measurements",
+    Scope.CONTROL_RUNS: "Start and stop runs",
 }
 """Labels of the scopes."""
 
@@ -112,6 +114,8 @@ class WebhookEvent(StrEnum):
     """Facts of a study that webhooks report."""
 
     RUN_FINISHED = "run.finished"
+    RUN_STOPPED = "run.stopped"
+    RUN_FAILED = "run.failed"
     MEASUREMENT_FINISHED = "measurement.finished"
     GATE_FAILED = "gate.failed"
     DISPUTE_OPENED = "dispute.opened"
@@ -122,6 +126,8 @@ class WebhookEvent(StrEnum):
 
 WEBHOOK_TEXTS = {
     WebhookEvent.RUN_FINISHED: "A run finished",
+    WebhookEvent.RUN_STOPPED: "A run stopped before its end",
+    WebhookEvent.RUN_FAILED: "A run ended with an error",
     WebhookEvent.MEASUREMENT_FINISHED: "A measurement finished",
     WebhookEvent.GATE_FAILED: "A gate is not met in a measurement",
     WebhookEvent.DISPUTE_OPENED: "Annotators disagree on a dialogue",

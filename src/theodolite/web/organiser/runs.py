@@ -58,7 +58,7 @@ def may_start(access: AccessContext, stage: str = SCORE) -> bool:
     return access.role is Role.ORGANISER or (stage == SCORE and access.hosted.analysts_run_judges)
 
 
-def _may_stop(access: AccessContext, runs: StudyRuns) -> bool:
+def may_stop(access: AccessContext, runs: StudyRuns) -> bool:
     """Return whether the reader may stop the process: analysts only one that they could have started."""
     command = runs.process.command if runs.process is not None else ""
     return access.role is Role.ORGANISER or (may_start(access) and command.endswith(f"--stage {SCORE}"))
@@ -71,7 +71,7 @@ def _pages(access: AccessContext, runs: StudyRuns, stage: str = "") -> RunPages:
         live=reverse("organiser:runs_live", args=[token]),
         start=reverse("organiser:start_run", args=[token]) if may_start(access) else "",
         check=reverse("organiser:check_run", args=[token]),
-        stop=reverse("organiser:stop_run", args=[token]) if _may_stop(access, runs) else "",
+        stop=reverse("organiser:stop_run", args=[token]) if may_stop(access, runs) else "",
         stage=stage,
     )
 
@@ -225,7 +225,7 @@ def _prepared(request: HttpRequest, access: AccessContext) -> tuple[str, ServerS
 def stop_run(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Stop the run in progress; calls in flight finish, and all work is saved."""
     study = server_study(access.hosted)
-    if not _may_stop(access, study.runs()):
+    if not may_stop(access, study.runs()):
         return _not_allowed(request, access)
     try:
         study.stop()
