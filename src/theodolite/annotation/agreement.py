@@ -165,7 +165,7 @@ def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow], n_withdra
     known = known or _NOTHING
     counts = annotations.aggregate(n=Count("id"), last=Max("id"), before=Count("id", filter=Q(id__lte=known.last)))
     if (counts["before"], n_withdrawn) != (known.n, known.n_withdrawn):
-        known = _NOTHING  # some were taken away, or came late under an earlier number
+        known = _NOTHING  # some were removed or arrived late with an earlier number
     new = annotations.filter(id__gt=known.last, id__lte=counts["last"] or 0)
     rows = AnswerRow.objects.filter(annotation_id__in=new.values("id")).annotate(at=Coalesce("turn", 0)).order_by()
     listed = rows.values_list("question", "at", "value", "replicate").annotate(annotations=Listed("annotation_id"))

@@ -257,7 +257,7 @@ class SystemClock:
 
     def now(self) -> datetime:
         """Return the present moment; UTC, aware."""
-        return datetime.now(UTC)  # noqa: TID251 - this is the clock that everybody else asks
+        return datetime.now(UTC)  # noqa: TID251 - this is the clock for all other modules
 
     def monotonic_s(self) -> float:
         """Return the seconds since a fixed moment; monotonic."""

@@ -67,7 +67,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
         message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"
         raise StorageUnavailable(message) from error
     finally:
-        with suppress(OSError):  # where nothing could be written there is nothing to clear away
+        with suppress(OSError):  # without a write there is nothing to clean up
             partial.unlink()
 
 
@@ -103,7 +103,7 @@ def _made(partial: Path) -> int:
     """Return the descriptor of a new file whose lock is held."""
     while True:
         number = os.open(partial, os.O_RDWR | os.O_CREAT, 0o666)
-        with suppress(OSError):  # a folder without locks: nobody can have this one, so nobody takes it for a dead one's
+        with suppress(OSError):  # a folder without locks: no process can own or clean up this file
             fcntl.flock(number, fcntl.LOCK_EX)
         if _leads_to(partial, number):
             return number
@@ -185,7 +185,7 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
     try:
         text = adapter.dump_json(findings)
         is_exact = adapter.dump_json(adapter.validate_json(text)) == text
-    except ValueError:  # both of pydantic's errors are ones
+    except ValueError:  # pydantic's errors are subclasses
         is_exact = False
     if is_exact:  # else a value has no exact form in JSON
         _store(path, fingerprint.encode() + b"\n" + text)
@@ -263,7 +263,7 @@ def _add_record(update: Callable[[bytes], object], value: object, known: Digests
         content = hashlib.sha256()
         try:
             content.update(canonical_json(value).encode())
-        except TypeError:  # it holds columns, or a sequence that makes its entries when asked
+        except TypeError:  # it contains columns or a lazy sequence
             names = (field.name for field in dataclasses.fields(value) if field.name not in _DERIVED)  # type: ignore[arg-type]  # a record
             _add_all(content.update, (getattr(value, name) for name in names), known)
         known[id(value)] = value, content.digest()

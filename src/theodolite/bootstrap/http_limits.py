@@ -86,7 +86,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection if there is room, or in place of the one that has waited longest for its head."""
         super().connection_made(transport)
-        transport.set_write_buffer_limits(high=0)  # so `pause_writing` says that something has not been taken yet
+        transport.set_write_buffer_limits(high=0)  # so `pause_writing` means that data are still unsent
         _keep_little_in_system(transport)
         self._alarm = self.loop.call_later(HEAD_S, self._too_late)
         if len(self.connections) <= most_connections():
@@ -201,7 +201,7 @@ class BoundedProtocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def _is_answering(self) -> bool:
-        cycle: RequestResponseCycle | None = self.cycle  # none before the first request, whatever uvicorn's types say
+        cycle: RequestResponseCycle | None = self.cycle  # none before the first request, despite uvicorn's types
         return cycle is not None and not cycle.response_complete
 
     def _enter(self, phase: _Phase) -> None:

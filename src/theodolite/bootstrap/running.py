@@ -112,7 +112,7 @@ def code_changes(context: StudyContext) -> tuple[str, ...]:
         if before is None:
             return ()
         earlier = context.store.study(before.study_version)
-    except StoreError:  # the earlier study cannot be read any more: nothing is known of it
+    except StoreError:  # the earlier study can no longer be read
         return ()
     differences = code_differences(earlier.applications, context.loaded.study.applications)
     return tuple(

@@ -121,7 +121,7 @@ def _names(serving: ServingSettings) -> dict[str, Any]:
         "SECURE_SSL_REDIRECT": serving.is_https,
         "SECURE_REDIRECT_EXEMPT": [
             r"^(healthz|readyz|metrics)$"
-        ],  # probes come to the process itself, without the proxy
+        ],  # probes reach the process directly, without the proxy
         "SECURE_HSTS_SECONDS": YEAR_S if serving.is_https else 0,
         "ACCOUNT_DEFAULT_HTTP_PROTOCOL": "https" if serving.is_https else "http",
         "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": serving.is_private,
@@ -147,7 +147,7 @@ def machine_names(host: str) -> tuple[str, ...]:
     with suppress(OSError):
         result |= {str(entry[4][0]) for entry in socket.getaddrinfo(name, None)}
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect(("192.0.2.1", 9))  # nothing is sent: it asks only by which address one would go out
+        probe.connect(("192.0.2.1", 9))  # nothing is sent; this only determines the outgoing address
         result.add(str(probe.getsockname()[0]))
     return tuple(sorted(result))
 

@@ -94,7 +94,7 @@ async def send_webhook(message: WebhookMessage, timestamp: int, *, public_only: 
         response = await transport.send(
             "POST", message.url, body=message.body.encode(), headers=headers, timeout_s=TIMEOUT_S, connect_s=TIMEOUT_S
         )
-    except Exception as error:  # noqa: BLE001 - a receiver may break every rule; the outcome says which one
+    except Exception as error:  # noqa: BLE001 - a receiver may fail in any way; the outcome states how
         text = str(error) or type(error).__name__
         return DeliveryOutcome(status=None, problem=text[:300])
     finally:

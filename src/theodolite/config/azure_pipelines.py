@@ -122,7 +122,7 @@ def _component_of(pipeline: _Pipeline, name: str, job: Entries) -> Entries:
         _check_files(pipeline, pipeline.folder, job, ("jobs", name))
         return job
     if component.startswith("azureml:"):
-        return {}  # registered in a workspace: nothing is known offline
+        return {}  # registered in a workspace, so it cannot be checked offline
     path = pipeline.folder / component.removeprefix("file:")
     if not path.is_file():
         pipeline.fault(("jobs", name, "component"), f"there is no component file `{component}`")

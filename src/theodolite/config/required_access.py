@@ -353,7 +353,7 @@ def _code_files(study: Study, folder: Path) -> list[Path]:
     named = [Path(code.target.rpartition(":")[0]) for code in named_code(study)]
     files = {file for file in named if file.suffix == ".py" and (folder / file).is_file()}
     programs = (Path(program) for code in named_code(study) for program in code.programs)
-    files |= {program for program in programs if _lies_in(folder / program, folder)}  # others come with the system
+    files |= {program for program in programs if _lies_in(folder / program, folder)}  # others are part of the system
     for parent, folders, names in os.walk(folder):
         if "pyvenv.cfg" in names:
             folders.clear()
@@ -436,7 +436,7 @@ def code_problem(target: str, *, folder: Path, form: str) -> CodeProblem | None:
         form: `Class` if only a class is valid.
     """
     module, _, name = target.rpartition(":")
-    answers = BASE_MODULE if form == "Class" else ""  # to whoever comes without it
+    answers = BASE_MODULE if form == "Class" else ""  # for classes that do not ship it
     if module == answers:
         return None
     file = folder / module if module.endswith(".py") else _file_of(module, folder)
@@ -467,7 +467,7 @@ def _spec(name: str, folder: Path) -> ModuleSpec | None:
     """Return the source of a top-level module; None if there is none."""
     try:
         return PathFinder.find_spec(name, [str(folder)]) or find_spec(name)
-    except Exception:  # noqa: BLE001 - somebody else's finder: it may raise anything, and leaves it open
+    except Exception:  # noqa: BLE001 - a third-party finder may raise anything
         return ModuleSpec(name, None)
 
 

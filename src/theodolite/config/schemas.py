@@ -118,7 +118,7 @@ def describe_specs() -> None:
             if issubclass(parent, Spec) and parent is not Spec:
                 for name, text in _docstrings_of(parent).items():
                     spec.model_fields[name].description = text
-    for spec in (*specs, *specs):  # twice, since those that hold others may come before them
+    for spec in (*specs, *specs):  # twice, because parents may come before their children
         spec.model_rebuild(force=True)
 
 

@@ -411,7 +411,7 @@ class _Signs:
         if text not in set(Violation):
             return [self._sign(entry, position, text)]
         rules = [name for name, rule in self._rules.items() if rule.violation.value == text]
-        if not rules and not entry.pack:  # a pack does not know by which guidelines it will be labelled
+        if not rules and not entry.pack:  # a pack does not determine its guidelines
             message = f"risk `{entry.name}` is shown by `{text}`, and no defect rule of the study has that `violation`"
             self._desk.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
         return rules

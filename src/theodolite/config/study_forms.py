@@ -414,7 +414,7 @@ def with_fields(text: str, form: PartForm, sent: Mapping[str, str]) -> str:
         if _same_lines(words) != _same_lines(field.value)
     }
     if not form.is_set and all(field.key == "kind" for field in changed):
-        return text  # the kind of a new entry is chosen before anything is said of it
+        return text  # the kind of a new entry is selected first
     for field, words in changed.items():
         path = (*form.path, int(field.key) if form.adds == "item" else field.key)
         value = _value(field, _same_lines(words), value_at(text, path))

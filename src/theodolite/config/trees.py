@@ -338,7 +338,7 @@ def _questions_message(nodes: Sequence[AnswersNode], planned: _PlannedAnswers) -
 def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Callable[[str], bool]) -> Iterator[str]:
     """Yield the levels of testing with people that are not planned."""
     if TesterType.PERSON.value not in {holder for _, holder in planned.settings}:
-        return  # a study of models alone holds one level, and its author knows it
+        return  # a study of models only has a single level
     for level in Level:
         leaves = [
             node.name

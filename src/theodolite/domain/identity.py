@@ -152,7 +152,7 @@ def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
             entries.append(key + _writer(type(value))(value))  # type: ignore[arg-type]  # as above
     if is_tagged:
         entries.append(shape.tag)
-        entries.sort()  # a quotation mark comes before every letter of a name, so that this is the order of names
+        entries.sort()  # a quotation mark sorts before every letter, so this is the order of names
     return "{" + ",".join(entries) + "}"
 
 

@@ -73,7 +73,7 @@ def _record(kind: type) -> _Read:
     def read(members: Mapping[str, Any] | None) -> Any:
         if members is None:
             return None
-        if not readers:  # not before the first one is read: a record may hold others of its own kind
+        if not readers:  # only when the first one is read, because a record may contain others of its kind
             readers.update({field.name: _reader(hints[field.name]) for field in fields})
         present = {names.get(key, key): part for key, part in members.items() if key != TYPE_TAG}
         return kind(**{name: readers[name](part) for name, part in present.items()})

@@ -257,7 +257,7 @@ class StopConditions:
 
     async def _lease_part(self, limits: SharedLimits, expected: Spending) -> Allowance:
         used_before = self._used_of_allowance - self._unstored
-        self._allowance = None  # nothing may be reserved from a part that is being exchanged
+        self._allowance = None  # no reservation during an exchange of shares
         self._allowance = await limits.allow(self.budget, self._reserved + self._unstored, expected)
         # Replies not yet in the journal count in the new part until they are stored.
         self._used_of_allowance -= used_before

@@ -334,7 +334,7 @@ def _unconnected(reason: OSError) -> AttemptError:
     if reason.errno in _ERRNO and not isinstance(reason, ssl.SSLError | socket.gaierror):
         return _nobody(_ERRNO[reason.errno])
     attempt_error = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
-    why = str(getattr(reason, "verify_message", "")).rstrip(".")  # it names nothing but our side's wish
+    why = str(getattr(reason, "verify_message", "")).rstrip(".")  # it describes only the failed check
     return replace(attempt_error, words=f"{attempt_error.words}: {why}") if why else attempt_error
 
 

@@ -184,7 +184,7 @@ class HttpTransport:
                         raise ProxyRefused(response.status, proxy=proxy.host)
                     return await _read(response, on_piece)
                 finally:
-                    response.close()  # does nothing to a response that was read to its end
+                    response.close()  # has no effect on a completely read response
         except aiohttp.ClientError as error:
             raise _translated(error, proxy) from None
 
@@ -249,7 +249,7 @@ async def _read(response: aiohttp.ClientResponse, on_piece: OnPiece | None) -> R
 
 def _unpacking_of(status: int, headers: Mapping[str, str]) -> _Unpacking | None:
     """Return the decompressor of a body; None if it is not compressed. Refuses bodies that headers rule out."""
-    if status < 200:  # an upgrade that was not asked for
+    if status < 200:  # an unrequested upgrade
         raise NotHttp
     length = headers.get("content-length", "")
     if length.isdigit() and int(length) > LARGEST_ANSWER:

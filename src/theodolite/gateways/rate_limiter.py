@@ -355,7 +355,7 @@ class SlotPool:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # the slot came at the very moment of the cancellation
+            if turn.done() and not turn.cancelled():  # the slot was granted at the moment of the cancellation
                 self.leave()
             raise
 

@@ -81,7 +81,7 @@ class EventReader:
         if not is_half_ended and not _LINE_END.search(text):
             return []
         whole = "".join(self._rest)
-        half = "\r" if whole.endswith("\r") else ""  # the line feed may come with the next piece
+        half = "\r" if whole.endswith("\r") else ""  # the line feed may be in the next chunk
         lines = whole.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self._rest = [lines.pop() + half]
         return lines

@@ -179,7 +179,7 @@ class RecordedApplication:
         Raises:
             GatewayError: If the file contains none.
         """
-        del session, on_chunk  # the file knows neither
+        del session, on_chunk  # a file needs neither
         turns = self._turns.get((request.item, request.repeat), ())
         if not 1 <= request.turn <= len(turns):
             repeat = f", repeat {request.repeat}" if request.repeat > 1 else ""

@@ -391,7 +391,7 @@ def instrument_changes(history: History) -> tuple[InstrumentChange, ...]:
     declared = tuple(_declared(history))
     change_points = {change.position for change in declared}
     names = {plain_name(name) for name in history.columns.application.values}
-    # Fewer applications can never move in such numbers, so they are not tested.
+    # Fewer applications can never reach significance, so they are not tested.
     suspected = tuple(_suspected(history.scores, change_points)) if len(names) >= FEWEST_MOVED else ()
     return tuple(sorted((*declared, *suspected), key=lambda change: change.position))
 

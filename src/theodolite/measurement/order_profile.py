@@ -158,7 +158,7 @@ def _with_chance(
         "lnds": (not_falling_of_rows, values["lnds"]),
     }
     chance = {**chance_levels(present, metrics, seed=seed), "cin": trend_chance(present, int(values["cin"]))}
-    # Equal scores alone keep LIS low, so its band means nothing if nothing could rise.
+    # Equal scores keep LIS low, so its band is meaningless if no score could rise.
     of_metric: dict[str, Band | None] = {"pen": bands.pen, "cin": bands.cin, "lis": bands.lis, "lnds": None}
     if present.min() == present.max():
         of_metric = dict.fromkeys(of_metric)

@@ -356,7 +356,7 @@ def _of_tables(tables: Floats, points_a: Floats, points_b: Floats, method: str) 
         method: Name of the correlation.
     """
     in_a, in_b = tables.sum(axis=2), tables.sum(axis=1)
-    n = np.maximum(in_a.sum(axis=1), 1.0)  # a single cluster leaves nothing
+    n = np.maximum(in_a.sum(axis=1), 1.0)  # removing the only cluster leaves no data
     if method == "kendall":
         ahead = _shifted(tables.cumsum(axis=1), 1)
         lower = _shifted(ahead.cumsum(axis=2), 2)  # pairs in the same order, counted from the later unit of each

@@ -491,7 +491,7 @@ class Writer:
             while batch := self._queue.get():
                 outcomes = self._commit([write for write, _ in batch])
                 self._tell(partial(self._committed, batch, outcomes))
-        except BaseException as death:  # noqa: BLE001  # whatever it was, nobody may wait for ever
+        except BaseException as death:  # noqa: BLE001  # no caller may wait forever
             self._tell(partial(self._give_up, death))
         try:
             self._after()

@@ -363,7 +363,7 @@ def failures_of(unit_ids: Sequence[int]) -> list[Failure]:
 def spent_on_failures(units: Q) -> Spending:
     """Return the cost of calls that ended some units, including units that were retried since."""
     sums = {name: Sum(name, default=0) for name in _COSTS}
-    made = Count("id", filter=Q(attempts__gt=0))  # first, since a sum takes the name of the column that it asks about
+    made = Count("id", filter=Q(attempts__gt=0))  # first, because a sum takes the name of its column
     return Spending(**FailureRow.objects.filter(units).aggregate(calls=made, **sums))
 
 

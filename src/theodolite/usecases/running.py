@@ -620,7 +620,7 @@ def as_planned(
             yield location, _as_planned(dialogue, sessions, location)
             continue
         if event is not None and (dialogue.held_by is TesterType.PERSON or dialogue.key in event.left_out):
-            continue  # one that ended since the sessions were listed is counted next time
+            continue  # sessions that ended after the listing are counted next time
         position = next((location for location in positions if _is_of(dialogue, sessions, location)), None)
         if position is None:
             label = f"dialogue `{dialogue.label}` ({dialogue.key})"
@@ -639,7 +639,7 @@ def _as_planned(dialogue: Dialogue, sessions: Sessions, position: int) -> Dialog
     persona = _persona(dialogue, sessions, position) if setting.kind is TesterKind.PERSONA else None
     was = (dialogue.label, dialogue.scenario, dialogue.cluster, dialogue.groups)
     if persona is dialogue.persona and was == (label, setting.scenario, setting.cluster, setting.groups):
-        return dialogue  # held in this plan, as most are
+        return dialogue  # most are in this plan
     return replace(
         dialogue,
         label=label,

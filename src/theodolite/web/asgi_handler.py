@@ -118,7 +118,7 @@ class SingleThreadHandler(ASGIHandler):
         request_started.send(sender=self.__class__, scope=scope)
         request, refusal = self.create_request(scope, body)
         response: Any = refusal if request is None else self.get_response(request)
-        response._handler_class = self.__class__  # noqa: SLF001 - Django tells by it who was asked
+        response._handler_class = self.__class__  # noqa: SLF001 - Django uses it to identify the handler
         if not response.streaming:
             response.close()
         return response
@@ -266,6 +266,6 @@ class Background:
         if self.tasks is None:
             await work
             return
-        task = self.tasks.create_task(work, context=Context())  # it knows nothing of the request's thread
+        task = self.tasks.create_task(work, context=Context())  # it runs outside the request's thread
         self.running.add(task)
         task.add_done_callback(self.running.discard)

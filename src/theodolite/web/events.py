@@ -256,7 +256,7 @@ def publish(hosted: HostedStudy, by: Account, version: str) -> Edition:
         message = "the study's files have changed since you opened the page; review the changes, then publish"
         raise Conflict(message)
     with transaction.atomic():
-        HostedStudy.objects.select_for_update().get(pk=hosted.pk)  # concurrent publications come one after the other
+        HostedStudy.objects.select_for_update().get(pk=hosted.pk)  # concurrent publications are serialised
         last = last_edition(hosted)
         if last is not None and last.version == version:
             message = f"nothing has changed since version {last.number}"

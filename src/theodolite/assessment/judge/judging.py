@@ -105,7 +105,7 @@ def _reading(
     if verdict.problem and reply.finish != CONTENT_FILTER:
         problem = "it was cut off before its end" if reply.finish == CUT_OFF else verdict.problem
         again = asked_again(messages, reply.text, problem)
-        # Without the form: a judge that will not judge has no other way to say so.
+        # Without the form: a judge that refuses has no other way to state it.
         reply = yield replace(asked, messages=again, answer_schema=None)
         replies.append(reply)
         second = _read(reply, guideline, dialogue, replicate, control)

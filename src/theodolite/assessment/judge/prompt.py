@@ -450,7 +450,7 @@ def escaped(text: str) -> str:
         'fine\\u{202e}.'
     """
     if text.isascii() and "|" not in text and "INST]" not in text and text.replace("\n", "").isprintable():
-        return text  # nearly every text; looking letter by letter takes ten times as long
+        return text  # nearly every text; a search by character takes ten times as long
     visible = _UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
     return _TEMPLATE.sub(lambda found: f"{found[0]}{_JOINER}", visible)
 

@@ -76,7 +76,7 @@ def init_arguments(source: str, credentials: Credentials, *, what: str) -> dict[
     auth = credentials.auth
     arguments: dict[str, Any] = json.loads(source)
     if auth is None and credentials.is_missing:
-        return arguments  # nothing is called without them
+        return arguments  # no call is made without them
     return {name: _filled(value, auth or {}, what) for name, value in arguments.items()}
 
 

@@ -77,7 +77,7 @@ class CallableApplication:
             GatewayError: If it raised, returned no text or took too long.
         """
         keywords = self._offered(request, session)
-        hear = None if self._connection.markup is Markup.HTML else on_chunk  # half a tag is never shown
+        hear = None if self._connection.markup is Markup.HTML else on_chunk  # incomplete tags are never shown
         async with self._sessions.call(session), self._slots.take():
             channel = await self._workers.channel(session)
             begun = self._clock.monotonic_s()

@@ -76,7 +76,7 @@ class Connections:
         if self._file is None:
             return
         beside = self._file.with_suffix(f".{os.getpid()}")
-        with contextlib.suppress(OSError):  # a folder that cannot be written to: the run itself says so
+        with contextlib.suppress(OSError):  # the folder is not writable; the run reports it
             self._file.parent.mkdir(parents=True, exist_ok=True)
             beside.write_text(json.dumps(self._names), encoding="utf-8")
             beside.replace(self._file)

@@ -142,7 +142,7 @@ class HttpApplication:
         if not self._sites.stands_at(session, len(request.history)):
             self._sites.forget(session)
             for earlier in request.before():
-                with suppress(ContentRefused):  # withheld once more: the site has heard it all the same
+                with suppress(ContentRefused):  # withheld again, although the site has received it
                     n_again += (await self._ask(earlier, session, None)).attempts
         with self._sites.hearing(session, request.known_turn):
             reply = await self._ask(request, session, on_chunk)

@@ -314,7 +314,7 @@ class Instance:
     def _version(self) -> Any:
         """Return the version that the class states, in any supported way."""
         if not callable(getattr(self._kind, "GetVersion", None)):
-            return ""  # it came to the interface later than the others
+            return ""  # it was added to the interface later
         try:
             return self.made.GetVersion()
         except Exception:  # noqa: BLE001  # a method without `self` and without `@staticmethod`
@@ -649,7 +649,7 @@ class Network:
             self._connects(arguments[1] if len(arguments) > 1 else None)
 
     def _connects(self, address: Any) -> None:
-        if not isinstance(address, tuple) or len(address) < 2:  # a socket of this machine: it leaves nothing
+        if not isinstance(address, tuple) or len(address) < 2:  # a local socket: no data leaves the machine
             return
         host, port = _plain(address[0]), address[1]
         name = self._names.get(host, host)

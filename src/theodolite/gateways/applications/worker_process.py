@@ -537,7 +537,7 @@ def _text(found: object) -> str:
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     requests, answers = process.stdin, process.stdout
-    if requests is None or answers is None:  # both were asked for
+    if requests is None or answers is None:  # both were requested
         message = "a process without pipes"
         raise RuntimeError(message)
     return requests, answers

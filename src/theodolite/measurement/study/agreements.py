@@ -324,7 +324,7 @@ def _panel_results(
     shared = [position for position, unit in enumerate(units) if sum(unit) >= 2]
     of_shared = [clusters[position] for position in shared] if clusters else None
     yield Measure.FLEISS_KAPPA, UNWEIGHTED, fleiss_kappa([units[position] for position in shared], clusters=of_shared)
-    if len(labels) > 2:  # of two annotators it is their exact agreement
+    if len(labels) > 2:  # for two annotators it equals exact agreement
         yield Measure.UNANIMITY, None, unanimity(labels, clusters=clusters)
     yield _alpha(coded, "nominal", clusters)
     if is_ordered(scale):

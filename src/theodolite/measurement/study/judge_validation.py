@@ -250,7 +250,7 @@ def agreement_figures(paired: PairedLabels, part: DialogueSubset) -> Iterator[Me
     if part.subject.is_part:  # small parts have no use for three coefficients more
         return
     yield from _coefficients(paired, part, people, judge)
-    if paired.design.census:  # of a sample drawn by verdicts neither precision nor recall stands for all
+    if paired.design.census:  # precision and recall of a sample drawn by verdicts do not generalise
         report = classification_report(people, judge, categories=scale.categories, clusters=both.clusters)
         for measure, label, result in class_figures(report):
             figure = figure_of(paired, part, measure, result)

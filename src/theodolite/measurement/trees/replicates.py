@@ -546,7 +546,7 @@ def _medians(values: Floats, weights: Floats) -> Floats:
     below = np.argmax(running >= total * (0.5 - ROUNDING), axis=1)[:, None]
     above = np.argmax(running > total * (0.5 + ROUNDING), axis=1)[:, None]
     ordered = np.broadcast_to(ordered, selected.shape)
-    # With a first weight of 0, the position of half of nothing would count as a value.
+    # With a first weight of 0, the position at half of zero would count as a value.
     middle = (np.take_along_axis(ordered, below, axis=1) + np.take_along_axis(ordered, above, axis=1))[:, 0] / 2
     return np.where(total[:, 0] > 0, middle, np.nan)
 

@@ -287,7 +287,7 @@ def grouped_labels(subject: Subject, case: Case) -> str:
     by_label: dict[str, list[str]] = defaultdict(list)
     for title, label in _labels(subject, case):
         by_label[_rounded(label)].append(title)
-    if len(by_label) > 1:  # a guideline that does not ask about the scenario has nothing to say of its dialogues
+    if len(by_label) > 1:  # a guideline of other scenarios has no labels for these dialogues
         for outcome in (Outcome.MISSING, Outcome.NOT_APPLICABLE):
             by_label.pop(outcome.value, None)
     n = sum(map(len, by_label.values()))

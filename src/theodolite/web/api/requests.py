@@ -28,7 +28,7 @@ from theodolite.web.api.records import ProblemDetails
 from theodolite.web.models import ApiToken, Scope
 from theodolite.web.models.api import token_with
 
-TOKEN = "token"  # noqa: S105 - says who may open an address
+TOKEN = "token"  # noqa: S105 - the access of an address
 """Access of the operations: the owner of a token, within its scopes and the owner's roles."""
 
 PROBLEM_TYPE = "application/problem+json"

@@ -302,7 +302,7 @@ def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(exist_ok=True)
         beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105 - atomic, and said so
+        os.replace(beside, path)  # noqa: PTH105 - intentionally atomic
     except OSError as error:
         reason = error.strerror or type(error).__name__
         message = f"`{path.parent.name}/{path.name}` cannot be written ({reason}); download the text and put it there"

@@ -156,7 +156,7 @@ def retry(request: HttpRequest, tester: TesterContext, session_no: int, dialogue
     """Call the application again after an error."""
     try:
         stored = _store_retry(tester, session_no, dialogue, turn)
-    except (Conflict, InputError):  # the page says how the session is
+    except (Conflict, InputError):  # the page shows the state of the session
         return redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
     return _ask(request, tester, stored)
 
@@ -220,7 +220,7 @@ def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) ->
         and request.POST.get("number") == str(len(message))
         and message[-1].prompt == text
     ):
-        return None  # the line was lost after it had been stored
+        return None  # the connection was lost after the prompt was stored
     if dialogue != page.number or request.POST.get("number") != str(page.next_number):
         return _("The dialogue has continued in another window. Reload the page; your text is kept here.")
     if not text or len(text) > LONGEST_PROMPT:

@@ -356,7 +356,7 @@ def _form(tester: TesterContext, session: Session, questionnaire: Questionnaire)
         _save(tester, session, questionnaire, answers, submitted=is_done)
 
     part = ("questionnaires", questionnaire.name)
-    read = tester.read.study.questionnaire(questionnaire.name)  # answers are kept by the names that both share
+    read = tester.read.study.questionnaire(questionnaire.name)  # answers are stored under the names that both share
     return FormPage(
         instrument=read.instrument,
         answers=latest.answers if latest else (),
