@@ -1,15 +1,18 @@
 """Server time of the pages of each role at 10,000 dialogues of testers and 200,000 answers.
 
-python benchmarks/bench_pages.py [DIALOGUES]
+python benchmarks/bench_pages.py [DIALOGUES] [FOLDER]
 
-The seeded demo event is filled up in SQLite. Each page is requested by Django's test client: once after the
-warm-up of the server, then seven times; the median of the latter counts.
+The seeded demo event is filled up in SQLite, in a new folder; a folder that a run has filled is measured as it is.
+Each page is requested by Django's test client: once after the warm-up of the server, then seven times; the median
+of the latter counts. Between the first request and the second, the server computes the pages that are open, as it
+does every minute.
 """
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import statistics
 import sys
 import tempfile
@@ -27,8 +30,11 @@ from theodolite.demo.studies import lay_out_event
 os.environ["DJANGO_SETTINGS_MODULE"] = "theodolite.bootstrap.settings"
 django.setup()
 
-FOLDER = Path(tempfile.mkdtemp(prefix="bench-pages-"))
-lay_out_event(FOLDER)
+FOLDER = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(tempfile.mkdtemp(prefix="bench-pages-"))
+IS_FILLED = (FOLDER / ".theodolite").exists()
+if not IS_FILLED:
+    FOLDER.mkdir(exist_ok=True)
+    lay_out_event(FOLDER)
 WORKSPACE = workspace_for(FOLDER)
 DATABASE = database_settings(WORKSPACE)
 configure_django(DATABASE)
@@ -46,7 +52,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from theodolite.demo.event import seed
+from theodolite.domain.coding import TRIED, Codebook, books_by_version
 from theodolite.domain.event import Role
+from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.identity import digest, version_of
 from theodolite.domain.instrument import QuestionLevel
 from theodolite.store.annotation_queue import add_items
@@ -54,7 +62,12 @@ from theodolite.store.ledger import database_now
 from theodolite.store.models import AnnotationRow, AnswerRow, DialogueRow, RunRow, TurnRow, UnitRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
 from theodolite.store.models.events import (
+    CodingCodeRow,
+    CodingResolutionRow,
+    CodingRow,
+    CodingTalkerRow,
     GuessRow,
+    LiveAttemptRow,
     LiveDialogueRow,
     LiveTurnRow,
     ResponseAnswerRow,
@@ -62,9 +75,12 @@ from theodolite.store.models.events import (
     SessionRow,
 )
 from theodolite.store.models.runs import ParticipantRow
+from theodolite.web.analyst.responses import refresh_large_pages
 from theodolite.web.annotator.home import records
+from theodolite.web.events import event_of, server_store
 from theodolite.web.models import Account, HostedStudy
 
+RISK, COMBINED_RISK = "risk-assessment", "unwanted-plot"
 N_ANNOTATORS, PASSES, PER_TESTER = 50, 2, 20
 ANSWERS = 200_000
 BATCH = 400
@@ -147,6 +163,8 @@ def filled(n: int) -> int:
             batch_size=BATCH,
         )
         responded(sessions)
+        noted(lives)
+        coded(event, sessions)
         dialogues = DialogueRow.objects.bulk_create(
             [
                 copied(model, unit=unit, label=unit.label, pair_key=digest(unit.key), cluster=f"c{i}")
@@ -167,16 +185,17 @@ def filled(n: int) -> int:
         if n_answers < ANSWERS:
             n_answers += annotated(queue, design, category, dialogues, annotators, rng)
     comparable(event)
+    reviewed(event, sessions)
+    event.memberships.filter(role=Role.FIELD_TESTER.value).update(participant=testers[0].key)
     return n_answers
 
 
 def comparable(event: HostedStudy) -> None:
-    """Let the queue and its first category be those of the event, so that analysts can compare its sessions."""
-    from theodolite.web.events import event_of
-
-    guideline = event_of(event).study.guidelines[0]
+    """Let the queue and its first category be those of the event, so that analysts can read its sessions and risks."""
+    guideline = event_of(event).study.guideline(RISK)
     first = AnnotationRow.objects.filter(annotator__startswith="bench-").order_by("id")[0].guideline
     named = AnnotationRow.objects.filter(annotator__startswith="bench-", guideline=first)
+    AnswerRow.objects.filter(annotation__in=named, question="released", turn=1).update(turn=None)
     named.update(guideline=guideline.name, instrument_version=version_of(guideline))
     QueueRow.objects.filter(name=event.token).update(study=event.name)
 
@@ -197,11 +216,84 @@ def responded(sessions: list[SessionRow]) -> None:
     ResponseAnswerRow.objects.bulk_create(
         [copied(answer, response=response) for response in responses for answer in given], batch_size=BATCH
     )
+    hurt = ResponseAnswerRow.objects.filter(response__in=[one.pk for one in responses[::10]], question="regret")
+    hurt.update(value="6", number=6)
     guess = GuessRow.objects.first()
     GuessRow.objects.bulk_create(
         [copied(guess, session=session) for session in sessions[::2]] if guess else [], batch_size=BATCH
     )
     print(f"{len(responses)} responses of testers, {len(responses) * len(given)} answers in them")
+
+
+def noted(lives: list[LiveDialogueRow]) -> None:
+    """Let the tester of every fourth dialogue note a strategy."""
+    LiveAttemptRow.objects.bulk_create(
+        [
+            LiveAttemptRow(
+                dialogue=live, place=0, name="role_play", number=1, description="Pretended to be the author."
+            )
+            for live in lives[::4]
+        ],
+        batch_size=BATCH,
+    )
+
+
+def coded(event: HostedStudy, sessions: list[SessionRow]) -> None:
+    """Let two people code nine tenths of the answers and notes, a fifth of them differently, and discuss some."""
+    store, coders = server_store(), [member(event, role) for role in (Role.ANALYST, Role.SENIOR)]
+    books = books_by_version(store.filed(Codebook, Codebook.subject(event.name)))
+    versions = {book.name: (version, book.names) for version, book in books.items()}
+    general, ways = versions[""], next(one for name, one in versions.items() if name)
+    answer = ResponseRow.objects.filter(session=sessions[0]).get().questionnaire, "open"
+    given = [(one, *answer, *general) for one in sessions[: len(sessions) * 9 // 10]]
+    given += [(one, TRIED.name, "tried", *ways) for one in sessions[: len(sessions) * 9 // 10 : 4]]
+    facts = {"revision": 1, "created": database_now()}
+    codings = CodingRow.objects.bulk_create(
+        [
+            CodingRow(session=one, questionnaire=name, question=asked, slot=k, coder=coder, codebook=book, **facts)
+            for one, name, asked, book, _ in given
+            for k, coder in enumerate(coders, start=1)
+        ],
+        batch_size=BATCH,
+    )
+    rng = random.Random(2)
+    codes = [rng.sample(given[at // 2][4], 1 + (at % 4 == 0)) for at in range(0, len(codings), 2)]
+    CodingCodeRow.objects.bulk_create(
+        [
+            CodingCodeRow(coding=coding, position=position, code=code)
+            for at, coding in enumerate(codings)
+            for position, code in enumerate(codes[at // 2] if at % 10 else [given[at // 2][4][0]])
+        ],
+        batch_size=BATCH,
+    )
+    resolutions = CodingResolutionRow.objects.bulk_create(
+        [
+            CodingResolutionRow(
+                session=one, questionnaire=name, question=asked, codebook=book, is_agreed=False, rationale="-", **facts
+            )
+            for one, name, asked, book, _ in given[::10]
+        ],
+        batch_size=BATCH,
+    )
+    CodingTalkerRow.objects.bulk_create(
+        [CodingTalkerRow(resolution=one, participant=coder) for one in resolutions for coder in coders],
+        batch_size=BATCH,
+    )
+    print(f"{len(given)} open answers coded twice, {len(resolutions)} of them discussed")
+
+
+def reviewed(event: HostedStudy, sessions: list[SessionRow]) -> None:
+    """Let the analyst review every tenth session of the first thousand; this is not part of a transaction."""
+    reviewer, store = member(event, Role.ANALYST).key, server_store()
+    for session in sessions[:1000:10]:
+        facts = {"study": event.name, "risk": COMBINED_RISK, "session": session.key, "rationale": "Read."}
+        review = CombinedReview(**facts, materialised=session.place % 4 == 0, reviewer=reviewer)
+        store.file(CombinedReview.subject(event.name), review)
+
+
+def member(event: HostedStudy, role: Role) -> ParticipantRow:
+    """Return the row of the person of a role."""
+    return ParticipantRow.objects.get_or_create(key=event.memberships.get(role=role.value).participant)[0]
 
 
 def annotated(queue, design, category, dialogues, annotators, rng) -> int:
@@ -300,20 +392,29 @@ PAGES = {
         *("review/cases/", "review/judges/", "review/questions/", "review/gold/"),
     ),
     Role.ANNOTATOR: ("annotate/",),
-    Role.ANALYST: (*("analyse/", "analyse/both/", "analyse/both/?page=3", "analyse/coding/"),),
-    Role.RED_TEAMER: ("test/",),
-    Role.TEAM: ("team/",),
+    Role.ANALYST: (
+        *("organise/results/?next=yes", "analyse/", "analyse/both/", "analyse/both/?page=3", "analyse/both/* >"),
+        *("analyse/coding/", "analyse/coding/next/", "analyse/coding/codebook/", "analyse/coding/codebook/new/"),
+        *("analyse/coding/coders/", "analyse/coding/differing/", "analyse/coding/differing/?page=3"),
+        *("analyse/coding/differing/* >", "analyse/coding/quotes/", "analyse/coding/quotes/?page=100"),
+        *("analyse/coding/quotes/* >", "analyse/reviews/", "analyse/reviews/?page=3", "analyse/reviews/* >"),
+    ),
+    Role.RED_TEAMER: ("test/", "test/help/"),
+    Role.FIELD_TESTER: ("test/", "test/mine/", "test/guess/", "test/done/", "test/help/"),
+    Role.TEAM: ("team/", "team/criteria/", "team/feedback/", "team/new/"),
 }
+"""Addresses of the pages of each role; `* >` stands for the first page that the list before it links."""
 
 
 def main(n: int) -> None:
     """Print the times of all pages."""
     from theodolite.web.senior.home import warm
 
-    before = time.perf_counter()
-    seed(str(FOLDER))
-    n_answers = filled(n)
-    print(f"{n} dialogues, {n_answers} answers, filled in {time.perf_counter() - before:.0f} s")
+    if not IS_FILLED:
+        before = time.perf_counter()
+        seed(str(FOLDER))
+        n_answers = filled(n)
+        print(f"{n} dialogues, {n_answers} answers, filled in {time.perf_counter() - before:.0f} s")
     before = time.process_time()
     warm(Event())
     print(f"warm-up of the server: {time.process_time() - before:.1f} s of CPU time; load {os.getloadavg()[0]:.1f}\n")
@@ -323,13 +424,22 @@ def main(n: int) -> None:
         client = Client(SERVER_NAME="localhost")
         client.force_login(Account.objects.filter(memberships__hosted=event, memberships__role=role.value)[0])
         for page in pages:
-            print(f"| {role.value} | `{page}` | {timed(client, f'/s/{event.token}/{page}')} |", flush=True)
+            address = f"/s/{event.token}/{page}"
+            if page.endswith("* >"):
+                address = linked(client, address.removesuffix("* >"))
+            print(f"| {role.value} | `{page}` | {timed(client, address)} |", flush=True)
+
+
+def linked(client: Client, address: str) -> str:
+    """Return the address of the first page below a list that the list links."""
+    links = re.findall(r'href="([^"?]+)"', client.get(address).content.decode().split("<main")[1])
+    return next(link for link in links if link.startswith(address) and link != address)
 
 
 def timed(client: Client, address: str) -> str:
     """Return the cells of a page: CPU time of the first request, then medians of seven, and queries."""
     cpu, clock, n_queries = [], [], 0
-    for _ in range(8):
+    for number in range(8):
         began, tick = time.process_time(), time.perf_counter()
         with CaptureQueriesContext(connection) as queries:
             response = client.get(address, follow=True)
@@ -337,6 +447,8 @@ def timed(client: Client, address: str) -> str:
         clock.append(1000 * (time.perf_counter() - tick))
         n_queries = len(queries)
         assert response.status_code == 200, (address, response.status_code)
+        if number == 0:
+            refresh_large_pages()
     return f"{cpu[0]:.0f} | {statistics.median(cpu[1:]):.0f} | {statistics.median(clock[1:]):.0f} | {n_queries}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 
 from tests.fakes.responses import STUDY, evidence, response, said
@@ -11,6 +12,7 @@ from theodolite.domain.coding import (
     Coding,
     CodingResolution,
     CodingWork,
+    GivenCodes,
     OpenAnswer,
     ReleasedAnswer,
     books_by_version,
@@ -20,6 +22,7 @@ from theodolite.domain.identity import digest, version_of
 from theodolite.domain.live import LiveDialogueSummary
 from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.session import Session, SessionState
+from theodolite.events.coding import CodingIndex, CodingLine
 from theodolite.testing.people import scenario_sight
 
 BOOK = Codebook(
@@ -61,6 +64,30 @@ WORK = CodingWork(
 )
 
 CONSENSUS = CodingResolution(answer=about("s"), codebook=VERSION, codes=("cold",), participants=("c1", "c2"))
+
+
+def index_of(project):
+    """Return the index of a project that was read with its texts."""
+    work = project.work
+    resolved = {one.answer: GivenCodes("", one.codebook, one.codes) for one in work.resolutions}
+    checked = {one.answer: one.is_given for one in work.releases}
+    given = defaultdict(list)
+    for one in work.codings:
+        given[one.answer].append(GivenCodes(one.coder, one.codebook, tuple(sorted(one.codes))))
+    return CodingIndex(
+        lines=tuple(
+            CodingLine(
+                text.answer.session,
+                text.answer.questionnaire,
+                text.answer.question,
+                tuple(given[text.answer]),
+                resolved.get(text.answer),
+                checked.get(text.answer),
+            )
+            for text in project.texts
+        ),
+        work=CodingWork(codebooks=work.codebooks, away=work.away),
+    )
 
 
 def coded_evidence(work=WORK, **facts):

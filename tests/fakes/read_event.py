@@ -17,7 +17,7 @@ from theodolite.store.models import DialogueRow
 from theodolite.store.models.annotating import CaseRow, CaseStepRow, RedactionRow
 from theodolite.store.statements import database_now
 from theodolite.web.access import AccessContext
-from theodolite.web.analyst.coding import book_token
+from theodolite.web.analyst.codebooks import book_token
 from theodolite.web.analyst.responses import AnalystContext
 from theodolite.web.analyst.reviews import KIND
 from theodolite.web.annotator.home import records
@@ -36,9 +36,8 @@ def desk_of(hosted: HostedStudy, role: Role = Role.ANALYST) -> AnalystContext:
 def a_disputed_answer(hosted: HostedStudy) -> str:
     """Return what addresses call an answer that was coded differently."""
     desk = desk_of(hosted)
-    room = desk.coding_project()
-    first = next(one for one in room.differing() if one.state is CodedState.DISPUTED)
-    return desk.token_of_text(room.text_of(first.answer))
+    first = next(one for one in desk.coding_project().coded if one.state is CodedState.DISPUTED)
+    return desk.token_of_answer(first.answer)
 
 
 def a_named_codebook(hosted: HostedStudy) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError, did_you_mean
@@ -256,6 +256,20 @@ class ReleasedAnswer:
     text: str
 
 
+class GivenCodes(NamedTuple):
+    """The codes of an answer without the answer, to count many of them.
+
+    Attributes:
+        coder: Opaque key of the coder; empty for the outcome of a discussion.
+        codebook: Content hash of the codebook.
+        codes: Names of the codes; None for a discussion without agreement.
+    """
+
+    coder: str
+    codebook: str
+    codes: tuple[str, ...] | None
+
+
 class CodedState(StrEnum):
     """State of the coding of an answer."""
 
@@ -265,6 +279,13 @@ class CodedState(StrEnum):
     DISPUTED = "coded differently"
     CONSENSUS = "settled by consensus"
     NO_CONSENSUS = "no consensus"
+
+
+DIFFERING: Final = (CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS)
+"""States of answers with different codings, those without a discussion first."""
+
+CODED: Final = (CodedState.ALIKE, *DIFFERING)
+"""States of answers that all assigned coders have coded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,7 +315,7 @@ class CodedAnswer:
     @property
     def is_coded(self) -> bool:
         """Whether all assigned coders have coded it."""
-        return self.state not in {CodedState.UNCODED, CodedState.ONCE}
+        return self.state in CODED
 
     def has(self, code: str) -> bool | None:
         """Return whether it has a code; None if that is unknown, or not agreed on.
@@ -348,16 +369,55 @@ class CodingWork:
         """Return whether an answer must be coded again, because a relevant part of the codebook has changed."""
         return not self._holds(coding.answer, coding.codebook, coding.codes)
 
+    def own(self, answer: OpenAnswer, coder: str) -> Coding | None:
+        """Return the latest coding of an answer by a coder, under any codebook; None if there is none."""
+        mine = (coding for coding in self.codings if coding.answer == answer and coding.coder == coder)
+        return next(mine, None)
+
     def vacant(self, answer: OpenAnswer) -> str:
         """Return the coder whose slot at an answer is free because they left before recoding it; or None."""
         mine = (coding for coding in self.codings if coding.answer == answer and coding.coder in self.away)
         return next((coding.coder for coding in mine if self.is_due(coding)), "")
 
+    def waits(self, answer: OpenAnswer, coder: str) -> bool:
+        """Return whether a coder must code an answer: for the first time, or again."""
+        own = self.own(answer, coder)
+        if coder in self.away or self.codebook_for(answer.place) is None:
+            return False
+        if own is not None:
+            return self.is_due(own)
+        n_coders = sum(coding.answer == answer for coding in self.codings)
+        return n_coders < CODERS or bool(self.vacant(answer))
+
+    def about(self, answer: OpenAnswer, codings: Iterable[GivenCodes], resolution: GivenCodes | None) -> CodingWork:
+        """Return the work on one answer under the same codebooks.
+
+        Args:
+            answer: The answer.
+            codings: The latest codes of each of its coders, earliest coder first.
+            resolution: The latest outcome of a discussion; None if there is none.
+        """
+        own = tuple(
+            Coding(answer=answer, coder=one.coder, codes=one.codes or (), codebook=one.codebook) for one in codings
+        )
+        settled = (
+            CodingResolution(answer=answer, codebook=resolution.codebook, codes=resolution.codes, participants=())
+            if resolution
+            else None
+        )
+        return CodingWork(
+            codebooks=self.codebooks, codings=own, resolutions=(settled,) if settled else (), away=self.away
+        )
+
     def coded(self, answers: Iterable[OpenAnswer]) -> Iterator[CodedAnswer]:
         """Yield the position of each of some answers, in their order."""
         by_answer: dict[OpenAnswer, list[Coding]] = {}
+        is_due: dict[tuple[str, str, tuple[str, ...]], bool] = {}  # many answers have the same codes
         for coding in self.codings:
-            if not self.is_due(coding):
+            kind = coding.answer.place, coding.codebook, coding.codes
+            if kind not in is_due:
+                is_due[kind] = self.is_due(coding)
+            if not is_due[kind]:
                 by_answer.setdefault(coding.answer, []).append(coding)
         settled = {
             resolution.answer: resolution

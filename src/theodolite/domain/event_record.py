@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.findings.number import Estimate, Undefined
-from theodolite.domain.session import Session, SessionState
+from theodolite.domain.session import NOT_ENDED, Session, SessionState
 from theodolite.domain.study_parts import TopicTally
 
 
@@ -277,7 +277,7 @@ class SessionTally:
     @property
     def is_over(self) -> bool:
         """Whether the sessions have ended, in any way."""
-        return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
+        return self.state not in NOT_ENDED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import InputError
@@ -22,6 +23,10 @@ class SessionState(StrEnum):
     """The application never answered."""
     WITHDRAWN = "withdrawn"
     """The person withdrew everything; a record without content remains."""
+
+
+NOT_ENDED: Final = (SessionState.WAITING, SessionState.ACTIVE)
+"""States of sessions that have not ended."""
 
 
 class Pauser(StrEnum):
@@ -122,7 +127,7 @@ class Session:
     @property
     def is_over(self) -> bool:
         """Whether it has reached its maximum number of turns."""
-        return self.state not in {SessionState.WAITING, SessionState.ACTIVE}
+        return self.state not in NOT_ENDED
 
     def begun(self, now: datetime, language: str = "") -> Session:
         """Return the session with a running clock; a started one continues.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.redaction import mask_personal
 from theodolite.domain.coding import (
-    CODERS,
+    CODED,
+    DIFFERING,
     TRIED,
     Codebook,
     CodedAnswer,
@@ -19,6 +22,7 @@ from theodolite.domain.coding import (
     Coding,
     CodingResolution,
     CodingWork,
+    GivenCodes,
     HiddenStretch,
     OpenAnswer,
     QuoteRelease,
@@ -28,15 +32,18 @@ from theodolite.domain.coding import (
 )
 from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.identity import digest, version_of
+from theodolite.domain.instrument import Question, ScaleKind
 from theodolite.domain.live import LiveDialogueSummary
-from theodolite.domain.schema import QuestionnaireResponse
+from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.events.rules import coder_slot
 from theodolite.measurement.study.risks import written_answers
-from theodolite.testing.people import counted
+from theodolite.testing.people import counted, current_versions
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
     from theodolite.store.django_store import DjangoStore
+
+Decided = TypeVar("Decided")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +80,6 @@ class CodingProject:
     mask: Callable[[str], str]
 
     @property
-    def questions(self) -> dict[str, str]:
-        """The open questions with answers: identifier to text, in order."""
-        return {text.answer.place: text.asked for text in self.texts}
-
-    @property
     def coded(self) -> tuple[CodedAnswer, ...]:
         """The coding status of each answer, in the order of the texts."""
         return tuple(self.work.coded(text.answer for text in self.texts))
@@ -94,39 +96,132 @@ class CodingProject:
         message = "the study does not contain this answer; it may have been withdrawn"
         raise InputError(message)
 
-    def own(self, answer: OpenAnswer, coder: str) -> Coding | None:
-        """Return the latest coding of an answer by a coder, under any codebook; None if there is none."""
-        mine = (coding for coding in self.work.codings if coding.answer == answer and coding.coder == coder)
-        return next(mine, None)
 
-    def coders(self, answer: OpenAnswer) -> tuple[str, ...]:
-        """Return the coders of an answer, under any codebook."""
-        return tuple(coding.coder for coding in self.work.codings if coding.answer == answer)
+class CodingLine(NamedTuple):
+    """An open answer of an index, without its text.
 
-    def waiting(self, coder: str) -> tuple[OpenText, ...]:
-        """Return the open answers that a coder must code, in the coder's own order; recodings come first."""
+    Attributes:
+        session: Key of its session.
+        questionnaire: Name of the questionnaire.
+        question: Name of the question.
+        given: The latest codes of each coder.
+        resolved: The latest outcome of a discussion; None if there is none.
+        is_quotable: Whether its latest check for quotes permits one; None if there was no check.
+    """
 
-        def place(one: OpenText) -> tuple[bool, str]:
-            return self.own(one.answer, coder) is None, digest("coding order", coder, *_parts(one.answer))
+    session: str
+    questionnaire: str
+    question: str
+    given: tuple[GivenCodes, ...] = ()
+    resolved: GivenCodes | None = None
+    is_quotable: bool | None = None
 
-        return tuple(text for text in sorted(self.texts, key=place) if self._waits(text.answer, coder))
+    @property
+    def answer(self) -> OpenAnswer:
+        """Reference to the answer."""
+        return OpenAnswer(session=self.session, questionnaire=self.questionnaire, question=self.question)
 
-    def _waits(self, answer: OpenAnswer, coder: str) -> bool:
-        own = self.own(answer, coder)
-        if coder in self.work.away or self.work.codebook_for(answer.place) is None:
-            return False
-        if own is not None:
-            return self.work.is_due(own)
-        return len(self.coders(answer)) < CODERS or bool(self.work.vacant(answer))
 
-    def differing(self) -> tuple[CodedAnswer, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodingIndex:
+    """The open answers of a study with their codes, without their texts, for counts and lists.
+
+    The rules of `CodingWork` decide about each answer; answers with the same codes are decided together.
+
+    Attributes:
+        lines: The answers, in order of questionnaires, questions and sessions.
+        work: Codebooks and absent coders.
+    """
+
+    lines: tuple[CodingLine, ...]
+    work: CodingWork
+
+    def updated(self, changed: CodingIndex) -> CodingIndex:
+        """Return it with the lines of another index where both have the same answer, and with its rules."""
+        latest = {line[:3]: line for line in changed.lines}
+        return CodingIndex(lines=tuple(latest.get(line[:3], line) for line in self.lines), work=changed.work)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """References of the open questions with answers, in order."""
+        return tuple(
+            OpenAnswer(session="", questionnaire=questionnaire, question=question).place
+            for questionnaire, question in dict.fromkeys((line.questionnaire, line.question) for line in self.lines)
+        )
+
+    def states(self) -> list[CodedState]:
+        """Return the coding status of each answer, in the order of the lines."""
+
+        def kind(line: CodingLine) -> Hashable:
+            return (
+                line.questionnaire,
+                line.question,
+                tuple([(given.codebook, given.codes) for given in line.given]),
+                line.resolved,
+            )
+
+        return list(self._decided(kind, lambda work, answer: next(work.coded([answer])).state))
+
+    def waiting(self, coder: str) -> list[OpenAnswer]:
+        """Return the answers that a coder must code, in the coder's own order; recodings come first."""
+
+        def kind(line: CodingLine) -> Hashable:
+            given = [(one.coder == coder, one.coder in self.work.away, one.codebook, one.codes) for one in line.given]
+            return line.questionnaire, line.question, tuple(given)
+
+        def order(line: CodingLine) -> tuple[bool, str]:
+            return all(given.coder != coder for given in line.given), digest("coding order", coder, *line[:3])
+
+        waits = self._decided(kind, lambda work, answer: work.waits(answer, coder))
+        return [
+            line.answer
+            for line in sorted((line for line, due in zip(self.lines, waits, strict=True) if due), key=order)
+        ]
+
+    def differing(self) -> list[OpenAnswer]:
         """Return the answers with different codings, those without a discussion first."""
-        states = CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS
-        return tuple(one for state in states for one in self.coded if one.state is state)
+        by_state: dict[CodedState, list[OpenAnswer]] = defaultdict(list)
+        for line, state in zip(self.lines, self.states(), strict=True):
+            if state in DIFFERING:
+                by_state[state].append(line.answer)
+        return [answer for state in DIFFERING for answer in by_state[state]]
+
+    def quotable(self) -> list[OpenAnswer]:
+        """Return the answers that all coders have coded, or that were checked for quotes."""
+        pairs = zip(self.lines, self.states(), strict=True)
+        return [line.answer for line, state in pairs if line.is_quotable is not None or state in CODED]
+
+    def due_by_coder(self) -> dict[str, Counter[bool]]:
+        """Return the codings of each coder that are due again (True) and that count (False)."""
+
+        def kind(line: CodingLine) -> Hashable:
+            return line.questionnaire, line.question, line.given
+
+        due = self._decided(kind, lambda work, _: tuple((one.coder, work.is_due(one)) for one in work.codings))
+        counts: dict[str, Counter[bool]] = defaultdict(Counter)
+        for coder, is_due in chain.from_iterable(due):
+            counts[coder][is_due] += 1
+        return counts
+
+    def _decided(
+        self, kind: Callable[[CodingLine], Hashable], decide: Callable[[CodingWork, OpenAnswer], Decided]
+    ) -> Iterator[Decided]:
+        """Yield what is decided about each line; lines of one kind are decided once."""
+        known: dict[Hashable, Decided] = {}
+        for line in self.lines:
+            key = kind(line)
+            if key not in known:
+                answer = line.answer
+                known[key] = decide(self.work.about(answer, line.given, line.resolved), answer)
+            yield known[key]
 
 
 def coding_project(
-    store: DjangoStore, study: Study, responses: Sequence[QuestionnaireResponse], gone: Iterable[str] = ()
+    store: DjangoStore,
+    study: Study,
+    responses: Sequence[QuestionnaireResponse],
+    gone: Iterable[str] = (),
+    sessions: Sequence[str] | None = None,
 ) -> CodingProject:
     """Return the open answers of a study with their codings.
 
@@ -135,18 +230,77 @@ def coding_project(
         study: The current study; answers to other versions of its questionnaires are excluded.
         responses: Questionnaire responses, and notes of red teamers as `notes_in` returns them.
         gone: Opaque keys of coders who have left, recorded as absent or not.
+        sessions: Keys of the sessions of these responses; None if they are all responses of the study.
     """
     masks, texts = mask_for(study), tuple(_texts(study, responses))
-    releases = tuple(store.events.codings.quote_releases(study.name))
-    work = CodingWork(
-        codebooks=books_by_version(store.filed(Codebook, Codebook.subject(study.name))),
-        codings=tuple(store.events.codings.codings(study.name)),
-        resolutions=tuple(store.events.codings.resolutions(study.name)),
-        releases=releases,
-        away=absent_coders(store, study.name) | frozenset(gone),
+    codings = store.events.codings
+    work = replace(
+        coding_rules(store, study, gone),
+        codings=tuple(codings.codings(study.name, sessions)),
+        resolutions=tuple(codings.resolutions(study.name, sessions)),
+        releases=tuple(codings.quote_releases(study.name, sessions)),
     )
     project = CodingProject(study=study, texts=texts, work=work, mask=lambda text: masks(mask_personal(text)))
     return replace(project, work=replace(work, quotes=_quotes(project)))
+
+
+def coding_index(
+    store: DjangoStore, study: Study, gone: Iterable[str] = (), sessions: Sequence[str] | None = None
+) -> CodingIndex:
+    """Return the open answers about the current study with their codes, without reading their texts.
+
+    Args:
+        store: The database.
+        study: The current study.
+        gone: Opaque keys of coders who have left, recorded as absent or not.
+        sessions: Keys of the sessions with the answers; None for all.
+    """
+    codings = store.events.codings
+    given, resolved = codings.given_codes(study.name, sessions), codings.resolved_codes(study.name, sessions)
+    checked = codings.checked_for_quotes(study.name, sessions)
+    lines = []
+    for questionnaire, question in open_questions(study):
+        place = questionnaire.name, question.name
+        for number, key in _answered(store, study, questionnaire, question, sessions):
+            at = number, *place
+            lines.append(CodingLine(key, *place, given.get(at, ()), resolved.get(at), checked.get(at)))
+    return CodingIndex(lines=tuple(lines), work=coding_rules(store, study, gone))
+
+
+def _answered(
+    store: DjangoStore, study: Study, questionnaire: Questionnaire, question: Question, sessions: Sequence[str] | None
+) -> list[tuple[int, str]]:
+    """Return id and key of the sessions with an answer to an open question."""
+    about, responses = (study.name, *current_versions(study)), store.events.responses
+    if questionnaire is TRIED:
+        return responses.noted(*about, sessions)
+    return responses.written(*about, (questionnaire.name, version_of(questionnaire), question.name), sessions)
+
+
+def open_questions(study: Study) -> Iterator[tuple[Questionnaire, Question]]:
+    """Yield the questions that are answered in own words, with their questionnaires, in order."""
+    for questionnaire in (*study.questionnaires, TRIED):
+        for question in questionnaire.instrument.questions:
+            if question.scale.kind is ScaleKind.TEXT:
+                yield questionnaire, question
+
+
+def question_texts(study: Study, places: Iterable[str]) -> dict[str, str]:
+    """Return the texts of some open questions by reference, in the order of the questions."""
+    wanted = set(places)
+    texts = {
+        OpenAnswer(session="", questionnaire=questionnaire.name, question=question.name).place: question.text
+        for questionnaire, question in open_questions(study)
+    }
+    return {place: text for place, text in texts.items() if place in wanted}
+
+
+def coding_rules(store: DjangoStore, study: Study, gone: Iterable[str]) -> CodingWork:
+    """Return codebooks and absent coders, without codings."""
+    return CodingWork(
+        codebooks=books_by_version(store.filed(Codebook, Codebook.subject(study.name))),
+        away=absent_coders(store, study.name) | frozenset(gone),
+    )
 
 
 def notes_in(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[QuestionnaireResponse, ...]:
@@ -160,17 +314,16 @@ def notes_in(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Questio
 
 
 def _texts(study: Study, responses: Sequence[QuestionnaireResponse]) -> Iterable[OpenText]:
-    for questionnaire in (*study.questionnaires, TRIED):
-        for question in questionnaire.instrument.questions:
-            for written_answer in written_answers(questionnaire, question, responses):
-                yield OpenText(
-                    answer=OpenAnswer(
-                        session=written_answer.session, questionnaire=questionnaire.name, question=question.name
-                    ),
-                    asked=question.text,
-                    text="\n".join(answer.value for answer in written_answer.to(question.name) if answer.value),
-                    response=written_answer,
-                )
+    for questionnaire, question in open_questions(study):
+        for written_answer in written_answers(questionnaire, question, responses):
+            yield OpenText(
+                answer=OpenAnswer(
+                    session=written_answer.session, questionnaire=questionnaire.name, question=question.name
+                ),
+                asked=question.text,
+                text="\n".join(answer.value for answer in written_answer.to(question.name) if answer.value),
+                response=written_answer,
+            )
 
 
 def _quotes(project: CodingProject) -> tuple[ReleasedAnswer, ...]:
@@ -195,7 +348,7 @@ def save_coding(
         InputError: If there is no codebook, no such answer or no such code.
     """
     project.text_of(answer)
-    book, own = _book(project, answer), project.own(answer, coder)
+    book, own = _book(project, answer), project.work.own(answer, coder)
     book.check(codes)
     if coder in project.work.away:
         message = "you are recorded as having left; an analyst can record your return"
@@ -205,7 +358,7 @@ def save_coding(
         message = "both coders have coded this answer, so its codes can no longer change; discuss the differences"
         raise Conflict(message)
     vacant = "" if own else project.work.vacant(answer)
-    before = own or (project.own(answer, vacant) if vacant else None)
+    before = own or (project.work.own(answer, vacant) if vacant else None)
     store.events.codings.add_coding(
         Coding(
             answer=answer,
@@ -245,7 +398,7 @@ def resolve_disagreement(
     (stands,) = project.work.coded([project.text_of(answer).answer])
     book = _book(project, answer)
     book.check(codes or ())
-    if stands.state not in {CodedState.DISPUTED, CodedState.CONSENSUS, CodedState.NO_CONSENSUS}:
+    if stands.state not in DIFFERING:
         message = f"this answer is {stands.state.value}; only disagreements can be resolved"
         raise Conflict(message)
     if not rationale.strip():
@@ -323,10 +476,6 @@ def _book(project: CodingProject, answer: OpenAnswer) -> Codebook:
         message = "this question has no codebook yet; write one first"
         raise InputError(message)
     return book
-
-
-def _parts(answer: OpenAnswer) -> tuple[str, str, str]:
-    return answer.session, answer.questionnaire, answer.question
 
 
 def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:

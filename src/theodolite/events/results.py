@@ -94,20 +94,28 @@ def responses_about(
     return tuple(response for response in responses if response.session in about)
 
 
-def current_responses(store: DjangoStore, study: Study, questionnaire: str = "") -> list[QuestionnaireResponse]:
+def current_responses(
+    store: DjangoStore, study: Study, questionnaire: str = "", sessions: Sequence[str] | None = None
+) -> list[QuestionnaireResponse]:
     """Return what `responses_about` returns, without reading the dialogues.
 
     Args:
         store: The database.
         study: The current study.
         questionnaire: Name of the questionnaire; empty for all.
+        sessions: Keys of the sessions; None for all.
     """
-    return store.events.responses.about(study.name, *current_versions(study), questionnaire)
+    return store.events.responses.about(study.name, *current_versions(study), questionnaire, sessions)
 
 
 def response_counts(store: DjangoStore, study: Study) -> dict[str, int]:
     """Return the number of responses to each questionnaire about the current study, drafts included; counts."""
     return store.events.responses.count_by_questionnaire(study.name, *current_versions(study))
+
+
+def submitted_count(store: DjangoStore, study: Study) -> int:
+    """Return the number of submitted responses about the current study; count."""
+    return store.events.responses.count_submitted(study.name, *current_versions(study))
 
 
 def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tuple[Session, ...]:

@@ -270,14 +270,27 @@ class LiveDialogueRepository(Repository):
             batch_size=CHUNK,
         )
 
-    def summaries(self, study: str) -> list[LiveDialogueSummary]:
-        """Return the dialogues of a study's participants without texts, in order of start."""
-        return self.executor.read(lambda: _summaries(LiveDialogueRow.objects.filter(study=study)))
+    def summaries(self, study: str, sessions: Sequence[str] | None = None) -> list[LiveDialogueSummary]:
+        """Return the dialogues of a study's participants without texts, in order of start.
 
-    def noted_summaries(self, study: str) -> list[LiveDialogueSummary]:
-        """Return the same for the sessions in which a red teamer noted a strategy."""
-        noted = LiveAttemptRow.objects.filter(dialogue__study=study).values("dialogue__session_id")
-        rows = LiveDialogueRow.objects.filter(study=study, session_id__in=noted)
+        Args:
+            study: Name of the study.
+            sessions: Keys of the sessions; None for all.
+        """
+        rows = LiveDialogueRow.objects.filter(study=study)
+        own = rows if sessions is None else rows.filter(session__key__in=sessions)
+        return self.executor.read(lambda: _summaries(own))
+
+    def noted_summaries(self, study: str, sessions: Sequence[str] | None = None) -> list[LiveDialogueSummary]:
+        """Return the same for the sessions in which a red teamer noted a strategy.
+
+        Args:
+            study: Name of the study.
+            sessions: Keys of the sessions; None for all.
+        """
+        attempts = LiveAttemptRow.objects.filter(dialogue__study=study)
+        noted = attempts if sessions is None else attempts.filter(dialogue__session__key__in=sessions)
+        rows = LiveDialogueRow.objects.filter(study=study, session_id__in=noted.values("dialogue__session_id"))
         return self.executor.read(lambda: _summaries(rows))
 
     @reads

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
+from django.db import connection
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from theodolite.domain.annotation import Answer
-from theodolite.domain.coding import Coding, CodingResolution, HiddenStretch, OpenAnswer, QuoteRelease
+from theodolite.domain.coding import Coding, CodingResolution, GivenCodes, HiddenStretch, OpenAnswer, QuoteRelease
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
 from theodolite.domain.schema import QuestionnaireResponse
-from theodolite.domain.session import SessionState
+from theodolite.domain.session import NOT_ENDED, SessionState
 from theodolite.store.event_sessions import profiles_of, session_id
 from theodolite.store.executor import Repository, reads, writes
 from theodolite.store.models.events import (
@@ -26,6 +28,7 @@ from theodolite.store.models.events import (
     CodingRow,
     CodingTalkerRow,
     GuessRow,
+    LiveAttemptRow,
     LiveDialogueRow,
     QuoteReleaseRow,
     QuoteStretchRow,
@@ -34,8 +37,14 @@ from theodolite.store.models.events import (
     ResponseRow,
     SessionRow,
 )
+from theodolite.store.models.runs import ParticipantRow
 from theodolite.store.results import answer_of, ids_of_participants, number_in
-from theodolite.store.statements import database_now, grouped, one_at_a_time, rows_of
+from theodolite.store.statements import database_now, execute, grouped, marks, one_at_a_time, rows_of
+
+AnswerKey: TypeAlias = tuple[int, str, str]
+"""Id of a session's row, questionnaire and question."""
+
+ANSWER_KEY = ("session_id", "questionnaire", "question")
 
 CodedRow = TypeVar("CodedRow", CodingRow, CodingResolutionRow, QuoteReleaseRow)
 
@@ -77,9 +86,14 @@ class CodingRepository(Repository):
         )
 
     @reads
-    def codings(self, study: str) -> list[Coding]:
-        """Return the latest coding of each coder and answer of a study, ordered by answer and coder."""
-        rows = _valid(CodingRow.objects.filter(session__study=study)).select_related("coder")
+    def codings(self, study: str, sessions: Sequence[str] | None = None) -> list[Coding]:
+        """Return the latest coding of each coder and answer of a study, ordered by answer and coder.
+
+        Args:
+            study: Name of the study.
+            sessions: Keys of the sessions with the answers; None for all.
+        """
+        rows = _valid(_of_sessions(CodingRow.objects.filter(session__study=study), sessions)).select_related("coder")
         latest = {(*_key(row), row.slot): row for row in rows.order_by("id")}
         codes = grouped(CodingCodeRow.objects.filter(coding__in=latest.values()).order_by("position"), "coding_id")
         return [
@@ -126,9 +140,14 @@ class CodingRepository(Repository):
         )
 
     @reads
-    def resolutions(self, study: str) -> list[CodingResolution]:
-        """Return the latest resolution of each discussed answer of a study, in the order of answers."""
-        rows = _valid(CodingResolutionRow.objects.filter(session__study=study))
+    def resolutions(self, study: str, sessions: Sequence[str] | None = None) -> list[CodingResolution]:
+        """Return the latest resolution of each discussed answer of a study, in the order of answers.
+
+        Args:
+            study: Name of the study.
+            sessions: Keys of the sessions with the answers; None for all.
+        """
+        rows = _valid(_of_sessions(CodingResolutionRow.objects.filter(session__study=study), sessions))
         latest = {_key(row): row for row in rows.order_by("id")}
         result = list(latest.values())
         codes = grouped(ResolvedCodeRow.objects.filter(resolution__in=result).order_by("position"), "resolution_id")
@@ -172,9 +191,65 @@ class CodingRepository(Repository):
         )
 
     @reads
-    def quote_releases(self, study: str) -> list[QuoteRelease]:
-        """Return the latest permission to quote, granted or revoked, of each reviewed answer of a study."""
-        rows = _valid(QuoteReleaseRow.objects.filter(session__study=study)).select_related("by")
+    def given_codes(self, study: str, sessions: Sequence[str] | None = None) -> dict[AnswerKey, tuple[GivenCodes, ...]]:
+        """Return the latest codes of each coder by answer of a study, earliest slot first; codes by name.
+
+        Args:
+            study: Name of the study.
+            sessions: Keys of the sessions with the answers; None for all.
+        """
+        keys = [] if sessions is None else [bytes.fromhex(key) for key in sessions]
+        among = "" if sessions is None else f"AND key IN ({marks(len(keys))})" if keys else "AND 1 = 0"
+        words = _CODINGS.format(joined=_JOINED[connection.vendor], among=among)
+        rows = execute(words, [_APART, study, *keys]).fetchall()
+        coders = dict(ParticipantRow.objects.filter(id__in={row[4] for row in rows}).values_list("id", "key"))
+        known: dict[tuple[int, bytes, str | None], GivenCodes] = {}  # many codings are alike
+        result: dict[AnswerKey, dict[int, GivenCodes]] = {}
+        for session, questionnaire, question, slot, coder, book, codes in rows:
+            kind = coder, bytes(book), codes
+            if kind not in known:
+                names = tuple(sorted(codes.split(_APART))) if codes is not None else ()
+                known[kind] = GivenCodes(coders[coder], kind[1].hex(), names)
+            by_slot = result.setdefault((session, questionnaire, question), {})
+            by_slot[slot] = known[kind]  # later revisions come later
+        return {key: tuple(by_slot[slot] for slot in sorted(by_slot)) for key, by_slot in result.items()}
+
+    @reads
+    def resolved_codes(self, study: str, sessions: Sequence[str] | None = None) -> dict[AnswerKey, GivenCodes]:
+        """Return the latest outcome of a discussion by answer of a study, or of some sessions."""
+        rows = _of_sessions(CodingResolutionRow.objects.filter(session__study=study), sessions).order_by("id")
+        codes = _resolved(study)
+        return {
+            (session, questionnaire, question): GivenCodes(
+                "", codebook, tuple(codes.get(number, ())) if is_agreed else None
+            )
+            for session, questionnaire, question, number, is_agreed, codebook in rows.values_list(
+                *ANSWER_KEY, "id", "is_agreed", "codebook"
+            )
+        }
+
+    @reads
+    def checked_for_quotes(self, study: str, sessions: Sequence[str] | None = None) -> dict[AnswerKey, bool]:
+        """Return by answer of a study, or of some sessions, whether its latest check permits a quote."""
+        rows = _of_sessions(QuoteReleaseRow.objects.filter(session__study=study), sessions).order_by("id")
+        return {(*key,): is_given for *key, is_given in rows.values_list(*ANSWER_KEY, "is_given")}
+
+    @reads
+    def changed_since(self, study: str, moment: datetime) -> list[str]:
+        """Return the keys of the sessions with a coding, a discussion or a check for quotes since a moment."""
+        recent = {"session": OuterRef("pk"), "created__gte": moment}
+        changed = [Exists(rows.objects.filter(**recent)) for rows in (CodingRow, CodingResolutionRow, QuoteReleaseRow)]
+        return list(SessionRow.objects.filter(reduce(or_, changed), study=study).values_list("key", flat=True))
+
+    @reads
+    def quote_releases(self, study: str, sessions: Sequence[str] | None = None) -> list[QuoteRelease]:
+        """Return the latest permission to quote, granted or revoked, of each reviewed answer of a study.
+
+        Args:
+            study: Name of the study.
+            sessions: Keys of the sessions with the answers; None for all.
+        """
+        rows = _valid(_of_sessions(QuoteReleaseRow.objects.filter(session__study=study), sessions)).select_related("by")
         latest = {_key(row): row for row in rows.order_by("id")}
         hidden = grouped(QuoteStretchRow.objects.filter(release__in=latest.values()).order_by("start"), "release_id")
         return [
@@ -239,6 +314,32 @@ def _valid(rows: QuerySet[CodedRow]) -> QuerySet[CodedRow]:
     return rows.exclude(session__state=SessionState.WITHDRAWN.value).select_related("session")
 
 
+def _of_sessions(rows: QuerySet[CodedRow], sessions: Sequence[str] | None) -> QuerySet[CodedRow]:
+    return rows if sessions is None else rows.filter(session__key__in=sessions)
+
+
+_APART = "\x1f"
+"""Separates the codes of a coding in a statement; no form can send it within a line."""
+
+_CODINGS = """
+SELECT c.session_id, c.questionnaire, c.question, c.slot, c.coder_id, c.codebook,
+    (SELECT {joined}(k.code, %s) FROM store_coding_code AS k WHERE k.coding_id = c.id)
+FROM store_coding AS c
+WHERE c.session_id IN (SELECT id FROM store_session WHERE study = %s {among}) ORDER BY c.id"""
+"""All codings of a study; Django takes five times as long to read them."""
+
+_JOINED = {"sqlite": "GROUP_CONCAT", "postgresql": "STRING_AGG"}
+
+
+def _resolved(study: str) -> dict[int, list[str]]:
+    """Return the codes that were agreed on by the id of their resolution, in order."""
+    result: dict[int, list[str]] = defaultdict(list)
+    rows = ResolvedCodeRow.objects.filter(resolution__session__study=study).order_by("resolution_id", "position")
+    for number, code in rows.values_list("resolution_id", "code"):
+        result[number].append(code)
+    return result
+
+
 def _key(row: CodedRow) -> tuple[int, str, str]:
     return row.session_id, row.questionnaire, row.question
 
@@ -292,7 +393,12 @@ class ResponseRepository(Repository):
 
     @reads
     def about(
-        self, study: str, applications: Mapping[str, str], scenarios: Mapping[str, str], questionnaire: str = ""
+        self,
+        study: str,
+        applications: Mapping[str, str],
+        scenarios: Mapping[str, str],
+        questionnaire: str = "",
+        sessions: Sequence[str] | None = None,
     ) -> list[QuestionnaireResponse]:
         """Return the same for sessions with a dialogue about some versions of applications and scenarios.
 
@@ -301,9 +407,53 @@ class ResponseRepository(Repository):
             applications: Version of each application by name.
             scenarios: Version of each scenario by name.
             questionnaire: Name of the questionnaire; empty for all.
+            sessions: Keys of the sessions; None for all.
         """
         rows = _about_versions(study, applications, scenarios)
+        rows = rows if sessions is None else rows.filter(session__key__in=sessions)
         return _latest(rows.filter(questionnaire=questionnaire) if questionnaire else rows)
+
+    @reads
+    def written(
+        self,
+        study: str,
+        applications: Mapping[str, str],
+        scenarios: Mapping[str, str],
+        asked: tuple[str, str, str],
+        sessions: Sequence[str] | None = None,
+    ) -> list[tuple[int, str]]:
+        """Return id and key of the sessions among these with a submitted text as answer to a question, by id.
+
+        Args:
+            study: Name of the study.
+            applications: Version of each application by name.
+            scenarios: Version of each scenario by name.
+            asked: Name and version of the questionnaire, and name of the question.
+            sessions: Keys of the sessions; None for all.
+        """
+        questionnaire, version, question = asked
+        text = ResponseAnswerRow.objects.filter(
+            response__session=OuterRef("pk"),
+            response__questionnaire=questionnaire,
+            response__instrument_version=version,
+            response__submitted=True,
+            question=question,
+            value__gt="",
+        )
+        return _ids_and_keys(_sessions_about(study, applications, scenarios).filter(Exists(text)), sessions)
+
+    @reads
+    def noted(
+        self,
+        study: str,
+        applications: Mapping[str, str],
+        scenarios: Mapping[str, str],
+        sessions: Sequence[str] | None = None,
+    ) -> list[tuple[int, str]]:
+        """Return id and key of the ended sessions among these in which a tester noted a strategy, by id."""
+        attempts = LiveAttemptRow.objects.filter(dialogue__session=OuterRef("pk"))
+        ended = _sessions_about(study, applications, scenarios).exclude(state__in=[one.value for one in NOT_ENDED])
+        return _ids_and_keys(ended.filter(Exists(attempts)), sessions)
 
     @reads
     def count_by_questionnaire(
@@ -312,6 +462,11 @@ class ResponseRepository(Repository):
         """Return the number of sessions with a response to each questionnaire, about the same sessions; counts."""
         rows = _about_versions(study, applications, scenarios).order_by().values_list("questionnaire")
         return dict(rows.annotate(n=Count("session_id", distinct=True)))
+
+    @reads
+    def count_submitted(self, study: str, applications: Mapping[str, str], scenarios: Mapping[str, str]) -> int:
+        """Return the number of submitted responses about the same sessions; count."""
+        return _about_versions(study, applications, scenarios).filter(submitted=True).count()
 
     @reads
     def counts(self, study: str) -> tuple[int, int]:
@@ -372,6 +527,18 @@ def _about_versions(study: str, applications: Mapping[str, str], scenarios: Mapp
     rows = ResponseRow.objects.filter(about_current(applications, scenarios, "session__"), session__study=study)
     met = Exists(LiveDialogueRow.objects.filter(session=OuterRef("session")))
     return rows.exclude(session__state=SessionState.WITHDRAWN.value).filter(met)
+
+
+def _sessions_about(study: str, applications: Mapping[str, str], scenarios: Mapping[str, str]) -> QuerySet[SessionRow]:
+    """Return the sessions with a dialogue about some versions."""
+    rows = SessionRow.objects.filter(about_current(applications, scenarios), study=study)
+    met = Exists(LiveDialogueRow.objects.filter(session=OuterRef("pk")))
+    return rows.exclude(state=SessionState.WITHDRAWN.value).filter(met)
+
+
+def _ids_and_keys(rows: QuerySet[SessionRow], sessions: Sequence[str] | None) -> list[tuple[int, str]]:
+    own = rows if sessions is None else rows.filter(key__in=sessions)
+    return list(own.order_by("id").values_list("id", "key"))
 
 
 def _latest(rows: QuerySet[ResponseRow]) -> list[QuestionnaireResponse]:

@@ -147,6 +147,11 @@ class SessionRepository(Repository):
         return [session_from(row) for row in _rows().filter(study=study, brought=False).order_by("id")]
 
     @reads
+    def keys(self, study: str) -> list[str]:
+        """Return the keys of all sessions of a study."""
+        return list(SessionRow.objects.filter(study=study).values_list("key", flat=True))
+
+    @reads
     def guessed(self, study: str) -> list[Session]:
         """Return the sessions of a study that took place here and have a guess about the blinding, in order."""
         guessed = Exists(GuessRow.objects.filter(session=OuterRef("pk")))

@@ -26,7 +26,7 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     partial(repeating, session_end.end_abandoned, session_end.EVERY_S),
     partial(repeating, deliveries.deliver_due, deliveries.EVERY_S),
     partial(repeating, dashboard.refresh_agreement, dashboard.AGREEMENT_EVERY_S),
-    partial(repeating, responses.refresh_pages, responses.REFRESH_EVERY_S),
+    partial(repeating, responses.refresh_pages, responses.LOOK_EVERY_S),
 ]
 """Context managers that are open from the first request to the last, in the server's event loop."""
 

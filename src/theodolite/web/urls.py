@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, include, path
 
 from theodolite.web import health, middleware
 from theodolite.web.accounts import sign_in
-from theodolite.web.analyst import coding, responses, reviews
+from theodolite.web.analyst import codebooks, coding, responses, reviews
 from theodolite.web.annotator import annotate, practice
 from theodolite.web.annotator import home as annotator_home
 from theodolite.web.api import operations as api
@@ -223,9 +223,9 @@ _ANALYST = [
     path("coding/", coding.coding, name="coding"),
     path("coding/next/", coding.next_answer, name="next"),
     path("coding/answer/<slug:answer>/", coding.answer, name="answer"),
-    path("coding/codebook/", coding.codebook, name="codebook"),
-    path("coding/codebook/new/", coding.new_codebook, name="new_codebook"),
-    path("coding/codebook/<slug:book>/", coding.codebook, name="named_codebook"),
+    path("coding/codebook/", codebooks.codebook, name="codebook"),
+    path("coding/codebook/new/", codebooks.new_codebook, name="new_codebook"),
+    path("coding/codebook/<slug:book>/", codebooks.codebook, name="named_codebook"),
     path("coding/coders/", coding.coders, name="coders"),
     path("coding/differing/", coding.disagreements, name="differing"),
     path("coding/differing/<slug:answer>/", coding.disagreement, name="difference"),

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from tests.fakes.codings import index_of
 from tests.fakes.read_event import (
     a_case_about,
     a_disputed_answer,
@@ -34,6 +35,7 @@ from theodolite.events.results import current_responses, leaks, response_counts
 from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.results.testers import risk_entry
+from theodolite.web.analyst import coding, responses, reviews
 from theodolite.web.models import AuditEntry, Membership
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -123,7 +125,7 @@ def test_an_answer_with_two_codings_is_not_assigned_again(event):
     full = {one.answer for one in room.coded if one.is_coded}
 
     assert full
-    assert not full & {one.answer for one in room.waiting("somebody else")}
+    assert not full & set(desk.coding_index().waiting("somebody else"))
 
 
 def test_a_new_codebook_lists_its_changes_and_the_answers_to_code(event, client_as):
@@ -180,14 +182,14 @@ def test_a_coder_who_left_is_replaced_for_missing_codings(event, client_as):
     analyst, organiser = client_as(Role.ANALYST), client_as(Role.ORGANISER)
     page = analyst.get(at(event, "coding/coders/"))
     token = desk_of(event).token_of("coder", desk_of(event).reader)
-    before = len(desk_of(event, Role.ORGANISER).coding_project().waiting(desk_of(event, Role.ORGANISER).reader))
+    before = len(desk_of(event).coding_index().waiting(desk_of(event, Role.ORGANISER).reader))
     analyst.post(at(event, "coding/coders/"), {"coder": token, "now": "away", "reason": "Moved on."})
     organiser.post(at(event, "coding/codebook/"), {**NEW, "follows": "1", "note": "One code alone."})
-    room, reader = desk_of(event).coding_project(), desk_of(event, Role.ORGANISER).reader
+    index, reader = desk_of(event).coding_index(), desk_of(event, Role.ORGANISER).reader
 
     assert "Agreement by pair" in words(page)
-    assert room.waiting(desk_of(event).reader) == ()
-    assert len(room.waiting(reader)) > before
+    assert index.waiting(desk_of(event).reader) == []
+    assert len(index.waiting(reader)) > before
     assert "having left" in words(analyst.get(at(event, "coding/")))
 
 
@@ -209,7 +211,7 @@ def test_a_disagreement_is_resolved_or_left_open_and_codings_stay(event, client_
         at(event, f"coding/differing/{token}/"), {"found": found, "code": "helpful", "rationale": "We read it again."}
     )
     room = desk_of(event).coding_project()
-    (stands,) = (one for one in room.coded if desk_of(event).token_of_text(room.text_of(one.answer)) == token)
+    (stands,) = (one for one in room.coded if desk_of(event).token_of_answer(one.answer) == token)
 
     assert " A " in page
     assert not any(name in page for name in NAMES)
@@ -227,7 +229,7 @@ def test_a_decision_needs_a_reason(event, client_as):
 
 def test_quotes_are_shown_only_with_permission(event, client_as):
     client, token = client_as(Role.ANALYST), a_disputed_answer(event)
-    text = desk_of(event).text_in(desk_of(event).coding_project(), token).text
+    text = desk_of(event).project_about(token)[1].text
     before = words(client.get(at(event, "coding/")))
     client.post(at(event, f"coding/quotes/{token}/"), {"leave": "give", "hidden": text[:4]})
     shown = words(client.get(at(event, "coding/")))
@@ -329,6 +331,103 @@ def test_pages_read_the_same_responses_and_annotations_as_a_measurement(event):
         everything = [annotation for values in known.values() for annotation in values]
         assert one.n_annotations == len(everything)
         assert one.n_categories == len({annotation.guideline for annotation in everything})
+
+
+def test_the_index_of_open_answers_has_the_same_lines_and_states_as_their_measurement(event):
+    desk = desk_of(event)
+    project, index = desk.coding_project(), desk.coding_index()
+    counted = index.due_by_coder()
+
+    assert sorted(map(repr, index.lines)) == sorted(map(repr, index_of(project).lines))
+    assert Counter(index.states()) == Counter(one.state for one in project.coded)
+    assert {CodedState.ALIKE, CodedState.CONSENSUS, CodedState.UNCODED} <= set(index.states())
+    assert {coder: counts.total() for coder, counts in counted.items()} == Counter(
+        one.coder for one in project.work.codings
+    )
+    for coder in (desk.reader, "somebody else"):
+        waiting = index.waiting(coder)
+        assert set(waiting) == {one.answer for one in project.texts if project.work.waits(one.answer, coder)}
+        assert len(waiting) == len(set(waiting))
+
+
+def test_part_of_a_project_has_the_same_texts_codings_and_quotes_as_the_whole(event):
+    desk = desk_of(event)
+    whole = desk.coding_project()
+    chosen = [one.answer for one in whole.texts][::3]
+    part, sessions = desk.project_of(chosen), {one.session for one in chosen}
+
+    assert {one.answer for one in part.texts} >= set(chosen)
+    assert part.texts == tuple(one for one in whole.texts if one.answer.session in sessions)
+    assert part.work.codings == tuple(one for one in whole.work.codings if one.answer.session in sessions)
+    assert part.work.quotes == tuple(one for one in whole.work.quotes if one.answer.session in sessions)
+
+
+@pytest.mark.parametrize("path", ["coding/quotes/", "coding/differing/", "reviews/"])
+def test_pages_of_a_list_show_each_row_once_and_none_twice(event, client_as, monkeypatch, path):
+    client, linked = client_as(Role.ANALYST), rf'href="[^"]*{path}(\w+)/"'
+    whole = re.findall(linked, client.get(at(event, path)).content.decode())
+    for module in (coding, reviews):
+        monkeypatch.setattr(module, "PAGE", 2)
+    read, number, more = [], 1, True
+    while more:
+        page = client.get(at(event, path), {"page": number}).content.decode()
+        read, number, more = [*read, *re.findall(linked, page)], number + 1, 'rel="next"' in page
+
+    assert len(whole) >= 3
+    assert read == whole
+    assert len(set(read)) == len(read)
+
+
+def test_a_large_study_shows_new_codes_at_once_and_figures_with_their_time(event, client_as, monkeypatch):
+    monkeypatch.setattr(responses, "MOST_IN_REQUEST", 0)
+    monkeypatch.setattr(responses, "_large_pages", {})
+    client, desk = client_as(Role.ANALYST), desk_of(event)
+    before = len(desk.coding_index().waiting(desk.reader))
+    first = client.get(at(event, "coding/next/")).url
+    pending = words(client.get(at(event, "coding/")))
+    code = re.findall(r'name="code" value="([^"]+)"', client.get(first).content.decode())[0]
+    client.post(first, {"code": [code], "memo": ""})
+    index = desk.coding_index()
+    responses.refresh_large_pages()
+    computed = words(client.get(at(event, "coding/")))
+
+    assert "The server is computing these figures" in pending
+    assert len(index.waiting(desk.reader)) == before - 1
+    assert Counter(index.states()) == Counter(one.state for one in desk.coding_project().coded)
+    assert "The server is computing" not in computed
+    assert "As of" in computed
+
+
+def test_a_review_in_a_large_study_leaves_the_list_at_once(event, client_as, monkeypatch):
+    monkeypatch.setattr(responses, "MOST_IN_REQUEST", 0)
+    monkeypatch.setattr(responses, "_large_pages", {})
+    client, path = client_as(Role.ANALYST), at(event, "reviews/")
+    pending = words(client.get(path))
+    responses.refresh_large_pages()
+    listed = re.findall(r"reviews/(\w+)/", client.get(path).content.decode())
+    client.post(f"{path}{listed[0]}/", {"materialised": "no", "rationale": "Misread.", "magnitude": "", "impact": ""})
+    after = client.get(path).content.decode()
+    still_open = re.findall(r"reviews/(\w+)/", after.split("Reviewed")[0])
+
+    assert "The server is computing these figures" in pending
+    assert still_open == listed[1:]
+    assert f"reviews/{listed[0]}/" in after
+
+
+def test_the_evidence_about_a_session_decides_on_its_review_as_a_measurement_does(event):
+    let_two_label(event)
+    desk = desk_of(event)
+    whole = {(finding.risk.name, session) for finding in risk_findings(desk.evidence()) for session in finding.pending}
+    sessions = {one.session for one in desk.responses()}
+    alone = {
+        (finding.risk.name, session)
+        for key in sessions
+        for finding in risk_findings(desk.evidence_about(key))
+        for session in finding.pending
+    }
+
+    assert alone == whole
+    assert 0 < len({session for _, session in whole}) < len(sessions)
 
 
 def test_blinding_reads_guessed_sessions_alone_with_the_same_result(event):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.contract.given import a_person_session, a_plan
-from tests.fakes.codings import WORDS, noted
+from tests.fakes.codings import WORDS, index_of, noted
 from tests.fakes.responses import AFTER, STUDY, said
 from tests.fresh_stores import fresh_store
 
@@ -74,13 +74,13 @@ def test_answers_are_masked_and_assigned_to_two_coders_in_different_orders(store
     code(store, "p", "c1", "vague")
     code(store, "p", "c2", "vague")
 
-    assert len(room(store).waiting("c1")) == len(room(store).waiting("c3")) == 1
+    assert len(index_of(room(store)).waiting("c1")) == len(index_of(room(store)).waiting("c3")) == 1
     assert "ana@example.org" not in room(store).mask(TEXTS["p"])
     assert stands(store, "p") is CodedState.ALIKE
 
 
 def test_coding_requires_a_codebook(store):
-    assert room(store).waiting("c1") == ()
+    assert index_of(room(store)).waiting("c1") == []
     with pytest.raises(InputError, match="no codebook"):
         code(store, "p", "c1")
 
@@ -93,7 +93,7 @@ def test_a_coding_may_be_changed_until_the_other_has_coded(store):
 
     with pytest.raises(Conflict, match="both coders have coded"):
         code(store, "p", "c1")
-    assert room(store).own(about("p"), "c1").memo == "on second thoughts"
+    assert room(store).work.own(about("p"), "c1").memo == "on second thoughts"
 
 
 def test_a_changed_codebook_is_due_for_all_coders_and_stored_with_its_reason(store):
@@ -104,7 +104,7 @@ def test_a_changed_codebook_is_due_for_all_coders_and_stored_with_its_reason(sto
         begin(store, more, follows=1)
     begin(store, more, note="Some speak of time.", follows=1)
 
-    assert about("p") in [one.answer for one in room(store).waiting("c1")]
+    assert about("p") in index_of(room(store)).waiting("c1")
     assert [book.note for book in room(store).work.codebooks.values()] == ["", "Some speak of time."]
 
 
@@ -173,7 +173,7 @@ def test_outdated_codings_of_an_absent_coder_are_reassigned(store):
     code(store, "p", "c1", "vague")
     code(store, "p", "c2", "vague")
     leave(store, "c1")
-    kept = (stands(store, "p"), [one.answer for one in room(store).waiting("c3")])
+    kept = (stands(store, "p"), index_of(room(store)).waiting("c3"))
     begin(store, (*CODES, Code(name="late", definition="Came late.")), note="Time.", follows=1)
     code(store, "p", "c3", "late")
     code(store, "p", "c2", "late")
@@ -187,18 +187,18 @@ def test_an_absent_coder_receives_and_codes_nothing_until_they_return(store):
     begin(store)
     leave(store, "c1")
 
-    assert room(store).waiting("c1") == ()
+    assert index_of(room(store)).waiting("c1") == []
     with pytest.raises(Conflict, match="having left"):
         code(store, "p", "c1")
     leave(store, "c1", "Back again.", is_away=False)
-    assert len(room(store).waiting("c1")) == 2
+    assert len(index_of(room(store)).waiting("c1")) == 2
 
 
 def test_a_removed_coder_counts_as_absent(store):
     begin(store)
 
     gone = coding_project(store, STUDY, store.events.responses.in_study(STUDY.name), ["c1"])
-    assert (gone.waiting("c1"), len(gone.waiting("c2"))) == ((), 2)
+    assert (index_of(gone).waiting("c1"), len(index_of(gone).waiting("c2"))) == ([], 2)
 
 
 def test_notes_of_red_teamers_are_coded_like_answers(store):
@@ -206,9 +206,10 @@ def test_notes_of_red_teamers_are_coded_like_answers(store):
     begin(store, covers=("notes while testing.tried",), name="ways")
     found = coding_project(store, STUDY, tried)
 
-    assert found.questions == {"notes while testing.tried": "What was tried, how was it refined, and what came of it?"}
+    assert index_of(found).places == ("notes while testing.tried",)
+    assert [one.asked for one in found.texts] == ["What was tried, how was it refined, and what came of it?"]
     assert [one.text for one in found.texts] == [WORDS]
-    assert len(found.waiting("c1")) == 1
+    assert len(index_of(found).waiting("c1")) == 1
 
 
 BOOK = Codebook(study=STUDY.name, codes=(Code(name="vague", definition="Says nothing definite."),), revision=0)

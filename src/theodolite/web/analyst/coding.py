@@ -1,37 +1,43 @@
-"""Coding of open answers: codebooks, coders, codings, disagreements and quotes."""
+"""Coding of open answers: coders, codings, disagreements and quotes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.assessment.redaction import personal_details
-from theodolite.domain.coding import TRIED, Code, Codebook, CodedAnswer, CodedState, CodingWork, QuoteRelease
-from theodolite.domain.errors import Conflict, InputError
+from theodolite.domain.coding import DIFFERING, TRIED, Code, CodedAnswer, CodedState, CodingWork, QuoteRelease
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.findings.responses import CoderPair, CodingFinding, ThemeShare
-from theodolite.domain.identity import SHORT, digest
+from theodolite.domain.identity import digest
 from theodolite.events.coding import (
+    CodingIndex,
     CodingProject,
     OpenText,
+    question_texts,
     record_absence,
     release_quote,
     resolve_disagreement,
-    save_codebook,
     save_coding,
 )
 from theodolite.measurement.study.risks import coding_findings
 from theodolite.reporting.words import figures
-from theodolite.web.analyst.responses import AnalystContext, for_analysts
+from theodolite.web.analyst.codebooks import book_token
+from theodolite.web.analyst.responses import AnalystContext, Figures, for_analysts, latest_figures
+from theodolite.web.participants import zone_of
 from theodolite.web.rendering import ShareLine, UnitStrip, listed, number_words, share_line, unit_strip
+from theodolite.web.senior.home import Pages, page_number
+
+PAGE = 50
+"""Answers on one page of a list; count."""
 
 MEMO = 4000
 """Characters of a memo at most; count."""
@@ -41,23 +47,31 @@ MEMO = 4000
 @require_GET
 def coding(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show progress of coding, agreement, themes and quotes."""
-    project = analyst.coding_project()
-    stands = Counter(unit.state for unit in project.coded)
-    context = {
+    index = analyst.coding_index()
+    states = Counter(index.states())
+    measured = latest_findings(analyst, len(index.lines))
+    context = measured | {
         "access": analyst.access,
-        "n": len(project.texts),
-        "books": _books(analyst, project),
-        "uncovered": [text for key, text in project.questions.items() if project.work.codebook_for(key) is None],
-        "is_away": analyst.reader in project.work.away,
-        "states": [(state.value, stands[state]) for state in CodedState if stands[state]],
-        "n_waiting": len(project.waiting(analyst.reader)),
-        "n_differing": stands[CodedState.DISPUTED],
-        "questions": [coded_question(finding) for finding in findings_of(analyst, project)],
+        "n": len(index.lines),
+        "books": _books(analyst, index.work),
+        "uncovered": _uncovered(analyst, index),
+        "is_away": analyst.reader in index.work.away,
+        "states": [(state.value, states[state]) for state in CodedState if states[state]],
+        "n_waiting": len(index.waiting(analyst.reader)),
+        "n_differing": states[CodedState.DISPUTED],
+        "questions": [coded_question(finding) for finding in measured["findings"]],
+        "zone": zone_of(analyst.study).key,
     }
     return render(request, "web/analyst/coding.html", context)
 
 
-def _books(analyst: AnalystContext, project: CodingProject) -> list[tuple[str, str, int]]:
+def _uncovered(analyst: AnalystContext, index: CodingIndex) -> list[str]:
+    """Return the texts of the open questions with answers and without a codebook."""
+    texts = question_texts(analyst.study, index.places)
+    return [text for place, text in texts.items() if index.work.codebook_for(place) is None]
+
+
+def _books(analyst: AnalystContext, work: CodingWork) -> list[tuple[str, str, int]]:
     """Return address, name and revision of each codebook."""
     return [
         (
@@ -67,7 +81,7 @@ def _books(analyst: AnalystContext, project: CodingProject) -> list[tuple[str, s
             book.name,
             book.revision,
         )
-        for book in project.work.current.values()
+        for book in work.current.values()
     ]
 
 
@@ -75,19 +89,18 @@ def _books(analyst: AnalystContext, project: CodingProject) -> list[tuple[str, s
 @require_GET
 def next_answer(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Redirect to the next answer for this coder."""
-    waiting = analyst.coding_project().waiting(analyst.reader)
+    waiting = analyst.coding_index().waiting(analyst.reader)
     if not waiting:
         messages.info(request, "No answers left to code.")
         return redirect(analyst.address("coding"))
-    return redirect(analyst.address("answer", answer=analyst.token_of_text(waiting[0])))
+    return redirect(analyst.address("answer", answer=analyst.token_of_answer(waiting[0])))
 
 
 @for_analysts
 @require_http_methods(["GET", "POST"])
 def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
     """Show an answer with the codes, or store its coding and continue with the next."""
-    project = analyst.coding_project()
-    text = analyst.text_in(project, answer)
+    project, text = analyst.project_about(answer)
     if request.method == "POST":
         codes = request.POST.getlist("code")
         save_coding(analyst.store, project, text.answer, analyst.reader, codes, request.POST.get("memo", "")[:MEMO])
@@ -98,7 +111,7 @@ def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRe
 
 
 def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText) -> dict[str, object]:
-    own, book = project.own(text.answer, analyst.reader), project.work.codebook_for(text.answer.place)
+    own, book = project.work.own(text.answer, analyst.reader), project.work.codebook_for(text.answer.place)
     chosen = own.codes if own else ()
     is_due = own is not None and project.work.is_due(own)
     (stands,) = project.work.coded([text.answer])
@@ -115,7 +128,7 @@ def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText
         "own": own,
         "is_due": is_due,
         "is_fixed": own is not None and not is_due and stands.is_coded,
-        "n_waiting": len(project.waiting(analyst.reader)),
+        "n_waiting": len(analyst.coding_index().waiting(analyst.reader)),
     }
 
 
@@ -146,10 +159,17 @@ class CodingView:
 @for_analysts
 @require_GET
 def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """List the disagreements, those without a discussion first."""
-    project = analyst.coding_project()
-    disagreements = [_line(analyst, project, unit) for unit in project.differing()]
-    return render(request, "web/analyst/differing.html", {"access": analyst.access, "lines": disagreements})
+    """List the disagreements, those without a discussion first, page by page."""
+    answers, page = analyst.coding_index().differing(), page_number(request)
+    shown = answers[page * PAGE : (page + 1) * PAGE]
+    project = analyst.project_of(shown)
+    context = {
+        "access": analyst.access,
+        "n": len(answers),
+        "lines": [_line(analyst, project, unit) for unit in project.work.coded(shown)],
+        "pages": Pages(page=page, n=len(answers), size=PAGE),
+    }
+    return render(request, "web/analyst/differing.html", context)
 
 
 def _line(analyst: AnalystContext, project: CodingProject, coded_answer: CodedAnswer) -> DisagreementLine:
@@ -157,7 +177,7 @@ def _line(analyst: AnalystContext, project: CodingProject, coded_answer: CodedAn
     book = project.work.codebook_for(coded_answer.answer.place)
     names = book.names if book else ()
     return DisagreementLine(
-        token=analyst.token_of_text(text),
+        token=analyst.token_of_answer(text.answer),
         asked=text.asked,
         beginning=project.mask(text.text)[:80],
         state=coded_answer.state.value,
@@ -169,10 +189,9 @@ def _line(analyst: AnalystContext, project: CodingProject, coded_answer: CodedAn
 @require_http_methods(["GET", "POST"])
 def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
     """Show both codings of one answer, or record the result of the discussion."""
-    project = analyst.coding_project()
-    text = analyst.text_in(project, answer)
+    project, text = analyst.project_about(answer)
     (stands,) = project.work.coded([text.answer])
-    if stands.state not in {CodedState.DISPUTED, CodedState.CONSENSUS, CodedState.NO_CONSENSUS}:
+    if stands.state not in DIFFERING:
         raise Http404
     if request.method == "POST":
         _record(request, analyst, project, text)
@@ -188,7 +207,9 @@ def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProjec
     codes = request.POST.getlist("code") if action == CONSENSUS else None
     rationale = request.POST.get("rationale", "")[:MEMO]
     resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
-    analyst.access.audit("resolved a coding disagreement", f"answer {analyst.token_of_text(text)}", found=action)
+    analyst.access.audit(
+        "resolved a coding disagreement", f"answer {analyst.token_of_answer(text.answer)}", found=action
+    )
 
 
 def _difference_page(
@@ -221,22 +242,22 @@ MOST_WORDS = 50
 @for_analysts
 @require_GET
 def quotes(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """List the answers with two codings, with their quotes."""
-    project = analyst.coding_project()
+    """List the answers with two codings, with their quotes, page by page."""
+    answers, page = analyst.coding_index().quotable(), page_number(request)
+    project = analyst.project_of(answers[page * PAGE : (page + 1) * PAGE])
     leave = {release.answer: release for release in project.work.releases}
-    shown = {quote.answer: quote.text for quote in project.work.quotes}
-    coded = {unit.answer for unit in project.coded if unit.is_coded}
-    answers = [
+    quoted = {quote.answer: quote.text for quote in project.work.quotes}
+    lines = [
         (
-            analyst.token_of_text(text),
-            text.asked,
-            shown.get(text.answer) or project.mask(text.text),
-            _state(leave.get(text.answer)),
+            analyst.token_of_answer(answer),
+            project.text_of(answer).asked,
+            quoted.get(answer) or project.mask(project.text_of(answer).text),
+            _state(leave.get(answer)),
         )
-        for text in project.texts
-        if text.answer in coded or text.answer in leave
+        for answer in answers[page * PAGE : (page + 1) * PAGE]
     ]
-    return render(request, "web/analyst/quotes.html", {"access": analyst.access, "lines": answers})
+    pages = Pages(page=page, n=len(answers), size=PAGE)
+    return render(request, "web/analyst/quotes.html", {"access": analyst.access, "lines": lines, "pages": pages})
 
 
 def _state(leave: QuoteRelease | None) -> str:
@@ -249,8 +270,7 @@ def _state(leave: QuoteRelease | None) -> str:
 @require_http_methods(["GET", "POST"])
 def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpResponse:
     """Show an answer before its release as a quote, or record the release."""
-    project = analyst.coding_project()
-    text = analyst.text_in(project, answer)
+    project, text = analyst.project_about(answer)
     if request.method == "POST":
         is_given = request.POST.get("leave") == "give"
         hidden = request.POST.get("hidden", "").splitlines()[:MOST_WORDS]
@@ -323,7 +343,23 @@ class CodedQuestion:
         return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.found.states)
 
 
-def findings_of(analyst: AnalystContext, project: CodingProject) -> list[CodingFinding]:
+def latest_findings(analyst: AnalystContext, n_answers: int) -> Figures:
+    """Return the findings of coding with the time of a large project, as `latest_figures` does; none while they wait.
+
+    Args:
+        analyst: The context of the reader.
+        n_answers: Open answers of the study; count.
+    """
+    figures = latest_figures(
+        (analyst.event.plan.run_fingerprint, "coding"),
+        lambda: {"findings": _findings(analyst, analyst.coding_project())},
+        n_responses=n_answers,
+        now=timezone.now(),
+    )
+    return {"findings": []} | figures
+
+
+def _findings(analyst: AnalystContext, project: CodingProject) -> list[CodingFinding]:
     """Return the findings of coding, which need only answers, notes and codings."""
     responses_by_questionnaire = {
         (text.answer.session, text.answer.questionnaire): text.response for text in project.texts
@@ -393,185 +429,6 @@ def _left_out(theme: ThemeShare) -> Iterator[str]:
     return (f"{figures.count(n)} {why}" for n, why in counts if n)
 
 
-FIELDS = ("name", "definition", "include", "exclude", "example")
-"""Fields of a code."""
-
-
-SPARE = 3
-"""Empty rows for new codes; count."""
-
-
-MOST = 60
-"""Codes of a form at most; count."""
-
-
-LONGEST = 2000
-"""Characters of a field at most; count."""
-
-
-LONGEST_NAME = 80
-"""Characters of a codebook's name at most; count."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenBook:
-    """A codebook as entered in a form, valid or not.
-
-    Attributes:
-        name: Its name; empty for the default of all other questions.
-        covers: Indices of its questions.
-        rows: Texts for each code, in order.
-        note: Description of the change and its reason.
-        follows: Revision that the editor started from; 0 for none.
-    """
-
-    name: str = ""
-    covers: tuple[str, ...] = ()
-    rows: tuple[dict[str, str], ...] = ()
-    note: str = ""
-    follows: int = 0
-
-    @classmethod
-    def of(cls, book: Codebook) -> WrittenBook:
-        """Return a codebook as form data."""
-        rows = tuple({name: getattr(code, name) for name in FIELDS} for code in book.codes)
-        return cls(name=book.name, covers=book.covers, rows=rows, follows=book.revision)
-
-    @classmethod
-    def posted(cls, form: QueryDict, name: str) -> WrittenBook:
-        """Parse the codebook of a form."""
-        return cls(
-            name=name,
-            covers=tuple(form.getlist("covers")[:MOST]) if name else (),
-            rows=tuple(_rows(form)),
-            note=form.get("note", "")[:LONGEST],
-            follows=_number(form.get("follows", "0"), 0),
-        )
-
-    def as_codebook(self, study: str, by: str) -> Codebook:
-        """Return the form as a codebook.
-
-        Raises:
-            InputError: If a code has no meaning, two codes share a name, or there is no code.
-        """
-        codes = tuple(Code(**row) for row in self.rows)
-        return Codebook(
-            study=study, codes=codes, revision=self.follows, by=by, note=self.note, name=self.name, covers=self.covers
-        )
-
-
-@for_analysts
-@require_http_methods(["GET", "POST"])
-def codebook(request: HttpRequest, analyst: AnalystContext, book: str = "") -> HttpResponse:
-    """Show a codebook with its history, or store another revision; the general one by default.
-
-    Args:
-        request: The request.
-        analyst: The context of the reader.
-        book: Name of the codebook in the address; empty for the unnamed one.
-    """
-    project = analyst.coding_project()
-    version = project.work.current.get("") if not book else _meant(analyst, project.work, book)
-    written = WrittenBook.of(version) if version else WrittenBook()
-    if request.method == "POST":
-        written = WrittenBook.posted(request.POST, written.name)
-    return _answered(request, analyst, project, written)
-
-
-@for_analysts
-@require_http_methods(["GET", "POST"])
-def new_codebook(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show an empty codebook for some questions, or store it."""
-    written = WrittenBook()
-    if request.method == "POST":
-        written = WrittenBook.posted(request.POST, " ".join(request.POST.get("book", "").split())[:LONGEST_NAME])
-    return _answered(request, analyst, analyst.coding_project(), written, is_new=True)
-
-
-def book_token(analyst: AnalystContext, book: Codebook) -> str:
-    """Return the token of a named codebook."""
-    return analyst.token_of("codebook", book.name)
-
-
-def _meant(analyst: AnalystContext, work: CodingWork, token: str) -> Codebook:
-    for book in work.current.values():
-        if book.name and book_token(analyst, book) == token:
-            return book
-    raise Http404
-
-
-def _answered(
-    request: HttpRequest, analyst: AnalystContext, project: CodingProject, written: WrittenBook, *, is_new: bool = False
-) -> HttpResponse:
-    """Store the form and return to the overview; on an error show it again."""
-    problem = ""
-    if request.method == "POST":
-        try:
-            _keep(request, analyst, written, is_new=is_new)
-        except (Conflict, InputError) as error:
-            problem = str(error)
-        else:
-            return redirect(analyst.address("coding"))
-    context = {
-        "access": analyst.access,
-        "written": written,
-        "is_new": is_new,
-        "book": project.work.current.get(written.name),
-        "rows": [*written.rows, *({} for _ in range(SPARE))],
-        "questions": list(_questions(project, written)),
-        "problem": problem,
-        "history": [
-            (version[:SHORT], book)
-            for version, book in reversed(list(project.work.codebooks.items()))
-            if book.name == written.name and not is_new
-        ],
-        "longest": LONGEST,
-    }
-    return render(request, "web/analyst/codebook.html", context, status=422 if problem else 200)
-
-
-def _questions(project: CodingProject, written: WrittenBook) -> Iterator[tuple[str, str, bool, str]]:
-    """Yield identifier and text of each open question, whether this codebook covers it, and which other does."""
-    others = {
-        cover: coding.name
-        for coding in project.work.current.values()
-        if coding.name != written.name
-        for cover in coding.covers
-    }
-    questions = project.questions | {cover: cover for cover in written.covers if cover not in project.questions}
-    for key, text in questions.items():
-        yield key, text, key in written.covers, others.get(key, "")
-
-
-def _keep(request: HttpRequest, analyst: AnalystContext, written: WrittenBook, *, is_new: bool) -> None:
-    if is_new and not written.name:
-        message = "a codebook for selected questions needs a name"
-        raise InputError(message)
-    book = save_codebook(analyst.store, written.as_codebook(analyst.study.name, analyst.reader))
-    analyst.access.audit("wrote a codebook", f"revision {book.revision}", name=book.name, codes=len(book.codes))
-    which = f" `{book.name}`" if book.name else ""
-    messages.success(request, f"Revision {book.revision} of the codebook{which} applies from now on.")
-
-
-def _rows(posted: QueryDict) -> Iterator[dict[str, str]]:
-    """Yield the fields of each code, in the order of its number; a code without a name is dropped."""
-    columns = {name: posted.getlist(name)[:MOST] for name in (*FIELDS, "place")}
-    rows = []
-    for at in range(len(columns["name"])):
-        row = {name: _at(columns[name], at).strip()[:LONGEST] for name in FIELDS}
-        if row["name"]:
-            rows.append((_number(_at(columns["place"], at), MOST), row))
-    yield from (row for _, row in sorted(rows, key=itemgetter(0)))
-
-
-def _at(column: list[str], at: int) -> str:
-    return column[at] if at < len(column) else ""
-
-
-def _number(text: str, otherwise: int) -> int:
-    return int(text[:4]) if text[:4].isdecimal() else otherwise
-
-
 LONGEST_REASON = 500
 """Characters of a reason at most; count."""
 
@@ -622,37 +479,39 @@ class CoderPairLine:
 @require_http_methods(["GET", "POST"])
 def coders(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """Show the coders, or record that one has left or returned."""
-    project = analyst.coding_project()
+    index = analyst.coding_index()
+    counts = index.due_by_coder()
     if request.method == "POST":
-        _record_absence(request, analyst, project)
+        _record_absence(request, analyst, counts)
         return redirect(analyst.address("coders"))
-    names = analyst.names_of(coding.coder for coding in project.work.codings)
-    context = {
+    names, measured = analyst.names_of(counts), latest_findings(analyst, len(index.lines))
+    context = measured | {
         "access": analyst.access,
-        "coders": list(_lines(analyst, project, names)),
+        "coders": list(_lines(analyst, index.work, counts, names)),
         "pairs": [
             _pair(finding.text, pair, names)
-            for finding in findings_of(analyst, project)
+            for finding in measured["findings"]
             for pair in finding.pairs
-            if pair.n
+            if pair.n and {pair.first, pair.second} <= set(names)
         ],
         "longest": LONGEST_REASON,
+        "zone": zone_of(analyst.study).key,
     }
     return render(request, "web/analyst/coders.html", context)
 
 
-def _lines(analyst: AnalystContext, project: CodingProject, names: dict[str, str]) -> Iterator[CoderLine]:
-    known = {text.answer for text in project.texts}
+def _lines(
+    analyst: AnalystContext, work: CodingWork, counts: Mapping[str, Counter[bool]], names: dict[str, str]
+) -> Iterator[CoderLine]:
+    gone = analyst.gone()
     for key, name in names.items():
-        own = [coding for coding in project.work.codings if coding.coder == key and coding.answer in known]
-        n_due = sum(project.work.is_due(coding) for coding in own)
         yield CoderLine(
             token=analyst.token_of("coder", key),
             name=name,
-            n_valid=len(own) - n_due,
-            n_due=n_due,
-            is_away=key in project.work.away,
-            is_gone=key in analyst.gone(),
+            n_valid=counts[key][False],
+            n_due=counts[key][True],
+            is_away=key in work.away,
+            is_gone=key in gone,
         )
 
 
@@ -667,9 +526,8 @@ def _pair(question: str, pair: CoderPair, names: dict[str, str]) -> CoderPairLin
     )
 
 
-def _record_absence(request: HttpRequest, analyst: AnalystContext, project: CodingProject) -> None:
+def _record_absence(request: HttpRequest, analyst: AnalystContext, keys: Iterable[str]) -> None:
     token, is_away = request.POST.get("coder", ""), request.POST.get("now") == "away"
-    keys = {coding.coder for coding in project.work.codings}
     coder = next((key for key in keys if analyst.token_of("coder", key) == token), None)
     if coder is None:
         raise Http404

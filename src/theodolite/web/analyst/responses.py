@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import hmac
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,22 +23,33 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET
 
 from theodolite.annotation.cases import cases
+from theodolite.annotation.comparisons import annotations_about
 from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.case import CaseAct, Redaction
 from theodolite.domain.annotation import Outcome
+from theodolite.domain.coding import OpenAnswer
 from theodolite.domain.errors import Conflict, InputError, NotFound, TheodoliteError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.event import Role
-from theodolite.domain.evidence import Evidence
+from theodolite.domain.evidence import Evidence, listed_evidence
 from theodolite.domain.findings.number import Significance
 from theodolite.domain.findings.responses import AnswerComparison, AnswerSide, AnswerSpread
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import ScaleKind
+from theodolite.domain.plan import ListedSessions
 from theodolite.domain.schema import Questionnaire, QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import undefined_text
-from theodolite.events.coding import CodingProject, OpenText, coding_project, notes_in
+from theodolite.events.coding import (
+    CodingIndex,
+    CodingProject,
+    OpenText,
+    coding_index,
+    coding_project,
+    notes_in,
+    open_questions,
+)
 from theodolite.events.context import EventContext, EventStore
 from theodolite.events.results import current_responses, event_evidence, response_counts
 from theodolite.measurement.comparison import Adjustment
@@ -45,7 +57,8 @@ from theodolite.measurement.study.responses import compare_sides, side_model
 from theodolite.reporting.words import figures
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
-from theodolite.usecases.measuring import evidence_of
+from theodolite.usecases.measuring import evidence_of, with_people, with_representative_people
+from theodolite.usecases.running import as_planned
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.events import open_event_of, server_store
 from theodolite.web.models import Membership
@@ -95,10 +108,49 @@ class AnalystContext:
         """Return the responses of testers, drafts included."""
         return tuple(current_responses(self.store, self.study))
 
-    def coding_project(self) -> CodingProject:
-        """Return the open answers of the study with their codings."""
-        notes = notes_in(self.study, self.store.events.dialogues.noted_summaries(self.study.name))
-        return coding_project(self.store, self.study, (*self.responses(), *notes), self.gone())
+    def coding_project(self, sessions: Sequence[str] | None = None) -> CodingProject:
+        """Return the open answers of the study, or of some sessions, with their texts and codings."""
+        notes = notes_in(self.study, self.store.events.dialogues.noted_summaries(self.study.name, sessions))
+        responses = current_responses(self.store, self.study, sessions=sessions)
+        return coding_project(self.store, self.study, (*responses, *notes), self.gone(), sessions)
+
+    def coding_index(self) -> CodingIndex:
+        """Return the open answers of the study with their codes, without their texts.
+
+        Answers of a large study may be a minute old; codes, discussions and codebooks are current.
+        """
+        store, study, gone, now = self.store, self.study, self.gone(), timezone.now()
+        read = latest_figures(
+            (self.event.plan.run_fingerprint, "index"),
+            lambda: {"index": coding_index(store, study, gone)},
+            n_responses=sum(response_counts(store, study).values()),
+            now=now,
+            waits=True,
+        )
+        index: CodingIndex = read["index"]
+        if "as_of" not in read:
+            return index
+        changed = store.events.codings.changed_since(study.name, read["as_of"] - _LONGEST_WRITE)
+        return index.updated(coding_index(store, study, gone, changed))
+
+    def project_of(self, answers: Iterable[OpenAnswer]) -> CodingProject:
+        """Return some open answers with their texts and codings, and the others of their sessions."""
+        return self.coding_project(list(dict.fromkeys(answer.session for answer in answers)))
+
+    def project_about(self, token: str) -> tuple[CodingProject, OpenText]:
+        """Return the answer for a token in an address, with the answers of its session.
+
+        Raises:
+            Http404: If there is no such answer.
+        """
+        places = [(questionnaire.name, question.name) for questionnaire, question in open_questions(self.study)]
+        keys = self.store.events.sessions.keys(self.study.name)
+        found = self.meant(token, ((key, *place) for place in places for key in keys))
+        project = self.coding_project([found[0]])
+        for text in project.texts:
+            if self.token_of_answer(text.answer) == token:
+                return project, text
+        raise Http404
 
     def gone(self) -> frozenset[str]:
         """Return the keys of readers who have left the study."""
@@ -118,29 +170,55 @@ class AnalystContext:
         event = event_evidence(self.store, self.study)
         return evidence_of(self.store, self.study, sessions, self.event.run, event=event)
 
+    def evidence_about(self, session: str) -> Evidence:
+        """Return the part of the evidence that decides about the risks in one session."""
+        responses = current_responses(self.store, self.study, sessions=[session])
+        held = self.store.events.dialogues.summaries(self.study.name, [session])
+        sessions = event_sessions(self.study, ListedSessions(()), held)
+        keys = [one.unit for one in held if one.unit]
+        about = annotations_about(self.study, self.event.run, keys)
+        by_hand = [one for key in keys for one in about[key] if not one.unit]
+        labelled = {one.annotator: one.guideline for one in by_hand}
+        return listed_evidence(
+            with_representative_people(with_people(self.study, labelled), labelled, ()),
+            self.event.run,
+            sessions,
+            dialogues=[one for _, one in as_planned(self.store.dialogues_of(keys).values(), sessions)],
+            annotations=[one for key in keys for one in about[key]],
+            responses=responses,
+            assignments=[(one.annotator, one.dialogue) for one in by_hand],
+        )
+
     def token_of(self, *parts: str) -> str:
         """Return an opaque token for addresses of this study."""
-        value = "\n".join((self.access.hosted.token, *parts))
-        return salted_hmac("theodolite.analyst", value, algorithm="sha256").hexdigest()[:TOKEN]
+        return _token(self._token_key(), parts)
+
+    def meant(self, token: str, candidates: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the first of some candidates with a token.
+
+        Raises:
+            Http404: If none has it.
+        """
+        key = self._token_key()
+        for parts in candidates:
+            if _token(key, parts) == token:
+                return parts
+        raise Http404
+
+    def _token_key(self) -> bytes:
+        return salted_hmac("theodolite.analyst", self.access.hosted.token, algorithm="sha256").digest()
 
     def address(self, name: str, **parts: str | int) -> str:
         """Return the address of a page for analysts."""
         return reverse(f"analyst:{name}", kwargs={"study": self.access.hosted.token, **parts})
 
-    def token_of_text(self, text: OpenText) -> str:
+    def token_of_answer(self, answer: OpenAnswer) -> str:
         """Return the token of an answer."""
-        return self.token_of(text.answer.session, text.answer.questionnaire, text.answer.question)
+        return self.token_of(answer.session, answer.questionnaire, answer.question)
 
-    def text_in(self, project: CodingProject, token: str) -> OpenText:
-        """Return the answer for a token in an address.
 
-        Raises:
-            Http404: If there is no such answer.
-        """
-        for text in project.texts:
-            if self.token_of_text(text) == token:
-                return text
-        raise Http404
+def _token(key: bytes, parts: Iterable[str]) -> str:
+    return hmac.digest(key, "\n".join(parts).encode(), "sha256").hex()[:TOKEN]
 
 
 def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -342,29 +420,36 @@ def responses(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 MOST_IN_REQUEST = 500
 """Responses from which the server computes a page between requests; count."""
 
-MOST_AGE = timedelta(minutes=3)
-"""Age of the figures of a large page at most."""
+LOOK_EVERY_S = 5
+"""Time between two looks for large pages that must be computed; seconds."""
 
-REFRESH_EVERY_S = 60
-"""Time between two computations of the large pages that are open; seconds."""
+FRESH_FOR = timedelta(minutes=1)
+"""Age at which the figures of a page that somebody views are computed again."""
 
 _VIEWED_FOR = timedelta(minutes=5)
 
+_SHARE_OF_TIME = 10
+"""The computation of a page takes at most one part in so many of the server's time."""
+
 _MOST_PAGES = 50
+
+_LONGEST_WRITE = timedelta(minutes=1)
+"""Time that a write may take, and by which the clocks of server and database may differ."""
 
 _LOG = logging.getLogger(__name__)
 
-Figures = dict[str, object]
+Figures = dict[str, Any]
 
 
 @dataclass(slots=True, kw_only=True)
 class _LargePage:
-    """The figures of a large page with the time of their computation and of the last view."""
+    """The figures of a large page with the time of their computation, of the next one, and of the last view."""
 
     compute: Callable[[], Figures]
-    figures: Figures
-    at: datetime
     viewed: datetime
+    figures: Figures = field(default_factory=dict)
+    at: datetime | None = None
+    due: datetime
 
 
 _large_pages: dict[tuple[object, ...], _LargePage] = {}
@@ -372,27 +457,34 @@ _large_pages: dict[tuple[object, ...], _LargePage] = {}
 
 
 def latest_figures(
-    key: tuple[object, ...], compute: Callable[[], Figures], *, n_responses: int, now: datetime
+    key: tuple[object, ...],
+    compute: Callable[[], Figures],
+    *,
+    n_responses: int,
+    now: datetime,
+    waits: bool = False,
 ) -> Figures:
     """Return the figures of a page: current ones if it is small, else those that the server computed last.
 
-    Figures of a large page have their time as `as_of`, and are computed in the request if there are no recent ones.
+    Figures of a large page have their time as `as_of`. Without any, the result has only `is_pending`,
+    and the server computes them within seconds.
 
     Args:
         key: Identifies the page.
         compute: Computes the figures; the server calls it again while the page is viewed.
         n_responses: Responses on the page; count.
         now: The present moment.
+        waits: Whether the request computes the figures if there are none.
     """
     if n_responses <= MOST_IN_REQUEST:
         return compute()
-    page = _large_pages.get(key)
-    if page is None or now - page.at > MOST_AGE:
-        page = _large_pages[key] = _LargePage(compute=compute, figures=compute(), at=now, viewed=now)
+    page = _large_pages.setdefault(key, _LargePage(compute=compute, viewed=now, due=now))
     page.viewed = now
     for oldest in sorted(_large_pages, key=lambda one: _large_pages[one].viewed)[:-_MOST_PAGES]:
         del _large_pages[oldest]
-    return page.figures | {"as_of": page.at}
+    if page.at is None and waits:
+        _compute(page, now)
+    return {"is_pending": True} if page.at is None else page.figures | {"as_of": page.at}
 
 
 async def refresh_pages() -> None:
@@ -403,16 +495,21 @@ async def refresh_pages() -> None:
 def refresh_large_pages() -> None:
     """Compute the large pages that somebody has viewed lately, and forget the others."""
     close_old_connections()
-    now = timezone.now()
     for key, page in list(_large_pages.items()):
-        if now - page.viewed > _VIEWED_FOR:
+        began = timezone.now()
+        if began - page.viewed > _VIEWED_FOR:
             _large_pages.pop(key, None)
-            continue
-        try:
-            page.figures, page.at = page.compute(), now
-        except TheodoliteError as error:
-            _LOG.warning("could not compute a page of responses: %s", error)
+        elif began >= page.due:
+            _compute(page, began)
     close_old_connections()
+
+
+def _compute(page: _LargePage, began: datetime) -> None:
+    try:
+        page.figures, page.at = page.compute(), began
+    except TheodoliteError as error:
+        _LOG.warning("could not compute a page for analysts: %s", error)
+    page.due = began + max(FRESH_FOR, _SHARE_OF_TIME * (timezone.now() - began))
 
 
 def _figures(store: EventStore, study: Study, questionnaire: Questionnaire, query: Mapping[str, str]) -> Figures:

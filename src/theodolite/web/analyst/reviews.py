@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.annotation.comparisons import (
@@ -24,21 +25,30 @@ from theodolite.domain.annotation import Annotation, AnnotatorKind
 from theodolite.domain.choices import Identification, Impact
 from theodolite.domain.coding import CodedState
 from theodolite.domain.errors import InputError
-from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.risks import CombinedReview, RiskFinding
 from theodolite.domain.instrument import Condition, Operator
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.study import Study
 from theodolite.domain.study_parts import Risk
 from theodolite.events.next_steps import RoleStep, step_of_analyst
+from theodolite.events.results import current_responses, response_counts, submitted_count
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import found_words, open_words
-from theodolite.usecases.measuring import keep_review
+from theodolite.usecases.measuring import keep_review, reviews_of
 from theodolite.web.access import AccessContext
-from theodolite.web.analyst.responses import AnalystContext, answered_in, for_analysts, is_blind, said_in
+from theodolite.web.analyst.responses import (
+    AnalystContext,
+    Figures,
+    answered_in,
+    for_analysts,
+    is_blind,
+    latest_figures,
+    said_in,
+)
 from theodolite.web.events import open_event_of
 from theodolite.web.next_steps import NextStepCard, next_step_card
+from theodolite.web.participants import zone_of
 from theodolite.web.questions import SideBySide, humanize, votes_side_by_side
 from theodolite.web.senior.home import Pages, page_number
 
@@ -81,9 +91,7 @@ def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 def comparison(request: HttpRequest, analyst: AnalystContext, session: str) -> HttpResponse:
     """Show a session: dialogues, answers of the tester, and labels of annotators under letters."""
     keys = settled_keys(analyst.study, analyst.event.run)
-    key = next((key for key in keys if analyst.token_of(KIND, key) == session), None)
-    if key is None:
-        raise Http404
+    _, key = analyst.meant(session, ((KIND, key) for key in keys))
     answers = [response for response in analyst.event.responses.of_session(key) if response.submitted]
     return render(request, "web/analyst/both_sides.html", _comparison_page(analyst, answers))
 
@@ -143,6 +151,7 @@ class RiskLine:
     where: str
     found: str
     open: str
+    n_records: int
     records: tuple[tuple[str, str], ...]
 
 
@@ -170,31 +179,81 @@ class ReviewLine:
 @for_analysts
 @require_GET
 def reviews(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
-    """Show open and completed reviews, and where each risk materialised by each method."""
-    evidence = analyst.evidence()
-    findings = risk_findings(evidence)
-    context = {
+    """Show open and completed reviews page by page, and where each risk materialised by each method."""
+    measured, reviewed = latest_risks(analyst), _reviewed(analyst)
+    due = _open_reviews(measured["findings"], reviewed)
+    page, page_done = page_number(request), page_number(request, "done")
+    done = list(reviewed.values())
+    shown, shown_done = due[page * PAGE : (page + 1) * PAGE], done[page_done * PAGE : (page_done + 1) * PAGE]
+    keys = dict.fromkeys([*(session for _, session in shown), *(review.session for review in shown_done)])
+    answers = _answers_by_session(analyst, list(keys))
+    context = measured | {
         "access": analyst.access,
-        "due": [line for due in findings for line in _due(analyst, evidence, due)],
-        "done": [_done(analyst, evidence, response) for response in _latest(evidence).values()],
-        "blocks": list(_blocks(analyst, findings)),
+        "due": [
+            (number, _due(analyst, risk, session, answers[session]))
+            for number, (risk, session) in enumerate(shown, start=page * PAGE + 1)
+        ],
+        "n_due": len(due),
+        "pages": Pages(page=page, n=len(due), size=PAGE),
+        "done": [_done(analyst, review, answers[review.session]) for review in shown_done],
+        "pages_done": Pages(page=page_done, n=len(done), size=PAGE),
+        "blocks": list(_blocks(analyst, measured["findings"])),
         "has_combined": any(risk.identified_by is Identification.BOTH for risk in analyst.study.risks),
+        "zone": zone_of(analyst.study).key,
     }
     return render(request, "web/analyst/reviews.html", context)
 
 
-def _due(analyst: AnalystContext, evidence: Evidence, risk_finding: RiskFinding) -> Iterator[ReviewLine]:
+def latest_risks(analyst: AnalystContext) -> Figures:
+    """Return the findings about risks with the time of a large study, as `latest_figures` does; none while they wait.
+
+    Args:
+        analyst: The context of the reader.
+    """
+    figures = latest_figures(
+        (analyst.event.plan.run_fingerprint, "risks"),
+        lambda: {"findings": risk_findings(analyst.evidence())},
+        n_responses=sum(response_counts(analyst.store, analyst.study).values()),
+        now=timezone.now(),
+    )
+    return {"findings": ()} | figures
+
+
+def _reviewed(analyst: AnalystContext) -> dict[tuple[str, str], CombinedReview]:
+    """Return the latest review of each risk and session."""
+    return {(review.risk, review.session): review for review in reviews_of(analyst.store, analyst.study)}
+
+
+def _open_reviews(
+    findings: Iterable[RiskFinding], reviewed: Collection[tuple[str, str]]
+) -> list[tuple[RiskFinding, str]]:
+    """Return the sessions that wait for a review of a risk, except those reviewed since the findings were computed."""
+    return [
+        (finding, session)
+        for finding in findings
+        for session in finding.pending
+        if (finding.risk.name, session) not in reviewed
+    ]
+
+
+def _answers_by_session(analyst: AnalystContext, keys: Sequence[str]) -> dict[str, list[QuestionnaireResponse]]:
+    """Return the current responses to some sessions."""
     answers: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
-    for response in evidence.responses:
-        if response.submitted:
-            answers[response.session].append(response)
-    for session in risk_finding.pending:
-        yield ReviewLine(
-            token=analyst.token_of(risk_finding.risk.name, session),
-            risk=risk_finding.risk.name,
-            level=risk_finding.level.value,
-            signs=tuple(_signs(analyst.study, risk_finding.risk, answers[session])),
-        )
+    for response in current_responses(analyst.store, analyst.study, sessions=keys):
+        answers[response.session].append(response)
+    return answers
+
+
+def _due(
+    analyst: AnalystContext, finding: RiskFinding, session: str, answers: Sequence[QuestionnaireResponse]
+) -> ReviewLine:
+    submitted = [response for response in answers if response.submitted]
+    return ReviewLine(
+        token=analyst.token_of(finding.risk.name, session),
+        risk=finding.risk.name,
+        level=finding.level.value,
+        signs=tuple(_signs(analyst.study, finding.risk, submitted)),
+    )
 
 
 def _signs(study: Study, risk: Risk, answers: Sequence[QuestionnaireResponse]) -> Iterator[str]:
@@ -206,12 +265,8 @@ def _signs(study: Study, risk: Risk, answers: Sequence[QuestionnaireResponse]) -
             yield f"{study.questionnaire(name).instrument.question(question).text} {values}"
 
 
-def _latest(evidence: Evidence) -> dict[tuple[str, str], CombinedReview]:
-    return {(review.risk, review.session): review for review in evidence.reviews}
-
-
-def _done(analyst: AnalystContext, evidence: Evidence, review: CombinedReview) -> ReviewLine:
-    level = next((response.level for response in evidence.responses if response.session == review.session), None)
+def _done(analyst: AnalystContext, review: CombinedReview, answers: Sequence[QuestionnaireResponse]) -> ReviewLine:
+    level = next((response.level for response in answers), None)
     return ReviewLine(
         token=analyst.token_of(review.risk, review.session),
         risk=review.risk,
@@ -250,9 +305,10 @@ def _review_line(risk_finding: RiskFinding) -> RiskLine:
         where=f"{risk_finding.application}, {risk_finding.level.value}",
         found=found_words(risk_finding),
         open=open_words(risk_finding),
+        n_records=len(risk_finding.materialised),
         records=tuple(
             (record.dialogue or f"session {record.session[:8]}", _by(record.shown_by, len(record.by)))
-            for record in risk_finding.materialised
+            for record in risk_finding.materialised[:PAGE]
         ),
     )
 
@@ -270,8 +326,7 @@ def _by(shown_by: str, n_people: int) -> str:
 @require_http_methods(["GET", "POST"])
 def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpResponse:
     """Show the dialogues of a session next to its answers, or record a review."""
-    evidence = analyst.evidence()
-    risk, session = _meant(analyst, evidence, due)
+    risk, session = _meant(analyst, due)
     problem = ""
     if request.method == "POST":
         try:
@@ -281,19 +336,20 @@ def review(request: HttpRequest, analyst: AnalystContext, due: str) -> HttpRespo
         else:
             messages.success(request, "Recorded.")
             return redirect(analyst.address("reviews"))
-    context = _review_page(analyst, evidence, risk, session) | {"problem": problem, "posted": request.POST}
+    context = _review_page(analyst, risk, session) | {"problem": problem, "posted": request.POST}
     return render(request, "web/analyst/review.html", context, status=422 if problem else 200)
 
 
-def _meant(analyst: AnalystContext, evidence: Evidence, token: str) -> tuple[Risk, str]:
+def _meant(analyst: AnalystContext, token: str) -> tuple[Risk, str]:
     """Return the risk and session of a token; only sessions with an open or completed review qualify."""
-    pairs = [(finding.risk, session) for finding in risk_findings(evidence) for session in finding.pending]
-    risks = {risk.name: risk for risk in analyst.study.risks}
-    pairs += [(risks[name], session) for name, session in _latest(evidence) if name in risks]
-    for risk, session in pairs:
-        if analyst.token_of(risk.name, session) == token:
-            return risk, session
-    raise Http404
+    risks = {risk.name: risk for risk in analyst.study.risks if risk.identified_by is Identification.BOTH}
+    keys = analyst.store.events.sessions.keys(analyst.study.name)
+    name, session = analyst.meant(token, ((name, key) for name in risks for key in keys))
+    if (name, session) not in _reviewed(analyst):
+        findings = risk_findings(analyst.evidence_about(session))
+        if not any(finding.risk.name == name and session in finding.pending for finding in findings):
+            raise Http404
+    return risks[name], session
 
 
 def _record(request: HttpRequest, analyst: AnalystContext, risk: Risk, session: str) -> None:
@@ -322,16 +378,15 @@ def _is_impact(request: HttpRequest) -> bool:
     return request.POST.get("impact") in {impact.value for impact in Impact}
 
 
-def _review_page(analyst: AnalystContext, evidence: Evidence, risk: Risk, session: str) -> dict[str, object]:
-    answers = [response for response in evidence.responses if response.session == session and response.submitted]
-    earlier = [review for review in evidence.reviews if (review.risk, review.session) == (risk.name, session)]
+def _review_page(analyst: AnalystContext, risk: Risk, session: str) -> dict[str, object]:
+    answers = [response for response in _answers_by_session(analyst, [session])[session] if response.submitted]
     return {
         "access": analyst.access,
         "risk": risk,
         "signs": list(_signs(analyst.study, risk, answers)),
         "dialogues": said_in(analyst, list(dict.fromkeys(key for answer in answers for key in answer.dialogues))),
         "answers": [line for answer in answers for line in answered_in(analyst, answer)],
-        "earlier": earlier[-1] if earlier else None,
+        "earlier": _reviewed(analyst).get((risk.name, session)),
         "impacts": [impact.value for impact in Impact],
         "points": [str(point) for point in range(1, 11)],
         "longest": LONGEST,
@@ -343,16 +398,15 @@ def next_step_of_analyst(access: AccessContext) -> NextStepCard | None:
     if is_blind(access):
         return None
     analyst = AnalystContext(access=access, event=open_event_of(access.hosted).event)
-    project = analyst.coding_project()
-    uncovered = [key for key in project.questions if project.work.codebook_for(key) is None]
+    index = analyst.coding_index()
     counts = {
         RoleStep.REVIEW_RISKS: _n_due(analyst),
-        RoleStep.CODE_ANSWERS: len(project.waiting(analyst.reader)),
-        RoleStep.SETTLE_CODES: sum(unit.state is CodedState.DISPUTED for unit in project.coded),
-        RoleStep.WRITE_CODEBOOK: len(uncovered),
+        RoleStep.CODE_ANSWERS: len(index.waiting(analyst.reader)),
+        RoleStep.SETTLE_CODES: sum(state is CodedState.DISPUTED for state in index.states()),
+        RoleStep.WRITE_CODEBOOK: sum(index.work.codebook_for(place) is None for place in index.places),
     }
     step = step_of_analyst(
-        n_submitted=sum(response.submitted for response in analyst.responses()),
+        n_submitted=submitted_count(analyst.store, analyst.study),
         n_uncovered=counts[RoleStep.WRITE_CODEBOOK],
         n_to_code=counts[RoleStep.CODE_ANSWERS],
         n_disputed=counts[RoleStep.SETTLE_CODES],
@@ -365,4 +419,4 @@ def _n_due(analyst: AnalystContext) -> int:
     """Return how many sessions wait for a combined review; studies without such risks read no evidence."""
     if all(risk.identified_by is not Identification.BOTH for risk in analyst.study.risks):
         return 0
-    return sum(len(finding.pending) for finding in risk_findings(analyst.evidence()))
+    return len(_open_reviews(latest_risks(analyst)["findings"], _reviewed(analyst)))

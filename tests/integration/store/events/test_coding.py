@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -13,6 +14,7 @@ from theodolite.domain.coding import (
     Codebook,
     Coding,
     CodingResolution,
+    GivenCodes,
     HiddenStretch,
     OpenAnswer,
     QuoteRelease,
@@ -176,3 +178,48 @@ def test_codebooks_are_stored(store: Store) -> None:
     store.file(Codebook.subject("support"), BOOK)
 
     assert store.filed(Codebook, Codebook.subject("support")) == [BOOK]
+
+
+class TestIndex:
+    def test_given_codes_are_the_latest_codings_without_their_answers(self, store: Store, answer: OpenAnswer) -> None:
+        add(store, a_coding(answer))
+        add(store, a_coding(answer, "c2", codes=()))
+        add(store, a_coding(answer, codes=("vague", "cold"), revision=2))
+        (given,) = store.events.codings.given_codes("support").values()
+
+        assert given == tuple(
+            GivenCodes(one.coder, one.codebook, tuple(sorted(one.codes)))
+            for one in store.events.codings.codings("support")
+        )
+        assert given[0].codes == ("cold", "vague")
+
+    def test_a_part_of_the_sessions_is_read_alone(self, store: Store, answer: OpenAnswer, run: Run) -> None:
+        other = replace(answer, session=digest("other"))
+        store.events.sessions.add(a_person_session(run, key=other.session, participant="p2"))
+        for one in (answer, other):
+            add(store, a_coding(one))
+        codings = store.events.codings
+
+        assert [one.answer for one in codings.codings("support", [other.session])] == [other]
+        assert len(codings.given_codes("support", [other.session])) == 1
+        assert len(codings.given_codes("support")) == 2
+        assert codings.given_codes("support", []) == {}
+
+    def test_sessions_that_changed_since_a_moment_are_named(self, store: Store, answer: OpenAnswer) -> None:
+        add(store, a_coding(answer))
+        (coding,) = store.events.codings.codings("support")
+        assert coding.at is not None
+
+        assert store.events.codings.changed_since("support", coding.at) == [answer.session]
+        assert store.events.codings.changed_since("support", coding.at + timedelta(seconds=1)) == []
+
+    def test_discussions_and_checks_are_read_in_their_latest_revision(self, store: Store, answer: OpenAnswer) -> None:
+        codings, book = store.events.codings, version_of(BOOK)
+        agreed = CodingResolution(answer=answer, codebook=book, codes=("vague",), participants=("c1",))
+        codings.add_resolution(agreed)
+        codings.add_resolution(replace(agreed, codes=None, revision=2))
+        codings.add_quote_release(QuoteRelease(answer=answer, by="c1"))
+        codings.add_quote_release(QuoteRelease(answer=answer, by="c1", is_given=False, revision=2))
+
+        assert list(codings.resolved_codes("support").values()) == [GivenCodes("", book, None)]
+        assert list(codings.checked_for_quotes("support").values()) == [False]

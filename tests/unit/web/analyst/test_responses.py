@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from theodolite.web.analyst import responses
-from theodolite.web.analyst.responses import MOST_AGE, MOST_IN_REQUEST, latest_figures, refresh_large_pages
+from theodolite.web.analyst.responses import MOST_IN_REQUEST, latest_figures, refresh_large_pages
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
@@ -31,30 +31,49 @@ def figures(monkeypatch: pytest.MonkeyPatch) -> Computed:
     return Computed()
 
 
-def viewed(figures: Computed, at: datetime, n_responses: int = MOST_IN_REQUEST + 1) -> dict[str, object]:
-    return latest_figures(("study", "after"), figures, n_responses=n_responses, now=at)
+def viewed(
+    figures: Computed, at: datetime, n_responses: int = MOST_IN_REQUEST + 1, *, waits: bool = False
+) -> dict[str, object]:
+    return latest_figures(("study", "after"), figures, n_responses=n_responses, now=at, waits=waits)
 
 
 def test_a_small_page_is_computed_in_every_request_and_has_no_age(figures):
     assert [viewed(figures, NOW, MOST_IN_REQUEST) for _ in range(2)] == [{"n": 1}, {"n": 2}]
 
 
-def test_a_large_page_states_its_time_and_is_never_older_than_the_limit(figures):
-    first, later = viewed(figures, NOW), viewed(figures, NOW + MOST_AGE)
-    too_late = viewed(figures, NOW + MOST_AGE + timedelta(seconds=1))
+def test_no_request_computes_a_large_page(figures, monkeypatch):
+    monkeypatch.setattr(timezone, "now", lambda: NOW)
+    first = viewed(figures, NOW)
+    refresh_large_pages()
 
-    assert first == later == {"n": 1, "as_of": NOW}
-    assert too_late == {"n": 2, "as_of": NOW + MOST_AGE + timedelta(seconds=1)}
+    assert first == {"is_pending": True}
+    assert viewed(figures, NOW) == {"n": 1, "as_of": NOW}
+    assert figures.n == 1
 
 
-def test_the_server_computes_recently_viewed_pages_and_drops_the_others(figures, monkeypatch):
+def test_a_request_that_waits_computes_the_first_figures_and_no_others(figures):
+    assert [viewed(figures, NOW, waits=True) for _ in range(2)] == [{"n": 1, "as_of": NOW}] * 2
+
+
+def test_the_server_computes_viewed_pages_every_minute_and_drops_the_others(figures, monkeypatch):
     viewed(figures, NOW)
-    monkeypatch.setattr(timezone, "now", lambda: NOW + timedelta(minutes=2))
-    refresh_large_pages()
-    fresh = viewed(figures, NOW + timedelta(minutes=4))
-    monkeypatch.setattr(timezone, "now", lambda: NOW + timedelta(minutes=10))
+    seen = []
+    for seconds in (0, 50, 60, 300):
+        monkeypatch.setattr(timezone, "now", lambda at=NOW + timedelta(seconds=seconds): at)
+        refresh_large_pages()
+        seen.append(figures.n)
+    monkeypatch.setattr(timezone, "now", lambda: NOW + timedelta(seconds=301))
     refresh_large_pages()
 
-    assert fresh == {"n": 2, "as_of": NOW + timedelta(minutes=2)}
+    assert seen == [1, 1, 2, 3]
     assert responses._large_pages == {}
-    assert figures.n == 2
+
+
+def test_a_slow_computation_takes_a_tenth_of_the_time_at_most(figures, monkeypatch):
+    moments = iter([NOW, NOW, NOW + timedelta(seconds=20), NOW + timedelta(seconds=199)])
+    monkeypatch.setattr(timezone, "now", lambda: next(moments))
+    viewed(figures, NOW)
+    refresh_large_pages()
+    refresh_large_pages()
+
+    assert figures.n == 1
