@@ -15,7 +15,7 @@ from theodolite.annotation.queues import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
 from theodolite.domain.annotating.discrepancy import RoomShift
-from theodolite.domain.annotating.promotion import BesidePeople, JudgeStanding
+from theodolite.domain.annotating.promotion import BesidePeople, JudgeStanding, judge_key
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreement import (
@@ -59,6 +59,7 @@ from theodolite.store.annotation_queue import (
 from theodolite.store.event_sessions import profiles_of
 from theodolite.store.models import AnnotationRow, AnswerRow
 from theodolite.store.models.annotating import QueueRow, ReservationRow, WorkItemRow
+from theodolite.store.models.runs import ParticipantRow
 from theodolite.store.statements import fetched, per_quarter_hour
 
 _MICROSECONDS, _SECOND = 1_000_000, 2
@@ -249,7 +250,8 @@ def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[Q
 
 def annotations_per_quarter_hour(queue: str) -> dict[datetime, int]:
     """Return the number of people's submitted annotations in each quarter of an hour, by its start; counts."""
-    rows = ReservationRow.objects.filter(~BY_JUDGE, item__queue__token=queue, state=SUBMITTED)
+    judges = ParticipantRow.objects.filter(key__startswith=judge_key(""))
+    rows = ReservationRow.objects.filter(item__queue__token=queue, state=SUBMITTED).exclude(participant__in=judges)
     return per_quarter_hour(rows, "submitted")
 
 

@@ -80,7 +80,9 @@ def stuck_annotators(queue: str, *, now: datetime) -> list[StuckAnnotator]:
     Only actions of the annotators themselves count: saved and submitted answers, and reservations.
     """
     assigned = Q(state=RESERVED, until__gt=now) | Q(state=ReservationState.OFFERED.value)
-    rows = ReservationRow.objects.filter(assigned, item__queue__token=queue).exclude(BY_JUDGE).order_by()
+    # Two steps, because SQLite would join all submitted annotations first; few are assigned at a time.
+    ids = list(ReservationRow.objects.filter(assigned).values_list("id", flat=True))
+    rows = ReservationRow.objects.filter(id__in=ids, item__queue__token=queue).exclude(BY_JUDGE).order_by()
     open_work = rows.values_list("participant_id", "participant__key").annotate(
         n_reserved=Count("id", filter=Q(state=RESERVED)),
         n_offered=Count("id", filter=Q(state=ReservationState.OFFERED.value)),

@@ -10,6 +10,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from theodolite.domain.estimate import Estimate, Undefined
+from theodolite.domain.event_record import TesterTally
 from theodolite.domain.session import Pauser, Session
 from theodolite.domain.study import Study
 from theodolite.events.context import EventContext
@@ -264,7 +265,10 @@ def _state_of(tester: TesterActivity) -> tuple[StuckReason | None, datetime, int
 
 
 def stuck_testers(
-    event: EventContext, joined: Mapping[str, tuple[datetime, int]], status: EventStatus
+    event: EventContext,
+    joined: Mapping[str, tuple[datetime, int]],
+    status: EventStatus,
+    tallies: Mapping[str, TesterTally],
 ) -> tuple[StuckTester, ...]:
     """Return the testers without progress for too long: those in a session first, then the longest.
 
@@ -272,9 +276,10 @@ def stuck_testers(
         event: The event.
         joined: Joining time of each remaining tester, and the number of offered sessions (count); by key.
         status: The current state of the event.
+        tallies: The sessions of each tester with any; by key.
     """
     name, now = event.study.name, event.clock.now()
-    tallies, texts = event.sessions.tester_tallies(name), event.participants.last_acknowledgements(name)
+    texts = event.participants.last_acknowledgements(name)
     prompts = event.store.events.replies.last_prompts(name)
     active = {session.participant: session for session in status.active}
     found: list[StuckTester] = []
@@ -305,8 +310,15 @@ class FailingApplication:
     n_errors: int
 
 
-def failing_applications(event: EventContext) -> tuple[FailingApplication, ...]:
-    """Return the applications with many recent errors, those with most errors first."""
+def failing_applications(event: EventContext, status: EventStatus) -> tuple[FailingApplication, ...]:
+    """Return the applications with many recent errors, those with most errors first.
+
+    Args:
+        event: The event.
+        status: The current state of the event.
+    """
+    if not status.failures:
+        return ()
     since = event.clock.now() - timedelta(seconds=RECENT_S)
     errors = event.store.events.replies.errors_since(event.study.name, since)
     found = [FailingApplication(name=name, n_errors=n) for name, n in errors.items() if n >= MANY_ERRORS]

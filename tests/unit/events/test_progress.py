@@ -116,7 +116,7 @@ def test_stuck_testers_are_listed_with_those_in_a_session_first():
     joined = {"p1": (start, 2), "p2": (start - timedelta(days=3), 2), "p3": (start, 2)}
     event.clock.passed_s += SILENT_S
 
-    found = stuck_testers(event, joined, status_of(event))
+    found = stuck_testers(event, joined, status_of(event), event.sessions.tester_tallies(event.study.name))
 
     assert [(one.participant, one.reason) for one in found] == [("p1", StuckReason.SILENT), ("p2", StuckReason.IDLE)]
 
@@ -127,4 +127,6 @@ def test_an_application_with_many_recent_errors_is_named():
     for _ in range(3):
         finish_turn(event, send_prompt(event, session.key, "Again?")[0].key, failed())
 
-    assert [(one.name, one.n_errors) for one in failing_applications(event)] == [(session.application, 3)]
+    assert [(one.name, one.n_errors) for one in failing_applications(event, status_of(event))] == [
+        (session.application, 3)
+    ]

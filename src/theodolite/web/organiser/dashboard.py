@@ -29,6 +29,7 @@ from theodolite.annotation.queues import design_of, queue_named, study_name
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.event import Role
+from theodolite.domain.event_record import TesterTally
 from theodolite.domain.live import ReplyCounts
 from theodolite.domain.run import Spending
 from theodolite.domain.session import Session
@@ -287,8 +288,9 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
     queue, is_open = queue_named(hosted.token), hosted.state == _State.OPEN
     timeline = timeline_of(event, status.cells, annotations_per_quarter_hour(queue) if queue else {}, is_open=is_open)
     joined = _joined(hosted)
-    stuck = stuck_testers(event, joined, status) if is_open else ()
-    failing, n_open_cases = failing_applications(event), _open_cases(queue)
+    tallies = event.sessions.tester_tallies(event.study.name)
+    stuck = stuck_testers(event, joined, status, tallies) if is_open else ()
+    failing, n_open_cases = failing_applications(event, status), _open_cases(queue)
     marked = event.store.events.replies.broken_guardrails(event.study.name)
     annotators = stuck_annotators(queue, now=now) if queue and hosted.state != _State.CLOSED else []
     return Dashboard(
@@ -314,7 +316,7 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
         n_questions=n_open_questions(hosted),
         n_cases=n_open_cases,
         annotated=_annotated(queue),
-        recruitment=_recruitment(event, joined, n_invited_testers(hosted)),
+        recruitment=_recruitment(event, joined, tallies, n_invited_testers(hosted)),
         marked=(sum(marked.values()), len(marked)),
     )
 
@@ -340,8 +342,13 @@ def _joined(hosted: HostedStudy) -> dict[str, tuple[datetime, int]]:
     return {participant: (at, plans.get(LEVELS[Role(role)], 0)) for participant, at, role in rows}
 
 
-def _recruitment(event: EventContext, joined: Mapping[str, tuple[datetime, int]], n_invited: int) -> Recruitment:
-    tallies, consented = event.sessions.tester_tallies(event.study.name), event.participants.consented(event.study.name)
+def _recruitment(
+    event: EventContext,
+    joined: Mapping[str, tuple[datetime, int]],
+    tallies: Mapping[str, TesterTally],
+    n_invited: int,
+) -> Recruitment:
+    consented = event.participants.consented(event.study.name)
     known = {*joined, *tallies}
     planned = {participant: n for participant, (_, n) in joined.items()}
     return Recruitment(
