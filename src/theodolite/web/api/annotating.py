@@ -279,7 +279,7 @@ def refused(faults: Sequence[RequestFault], *, outcome: str = "nothing was store
 
     Args:
         faults: The faults.
-        outcome: What did not happen.
+        outcome: Consequence of the refusal.
     """
     shown = "; ".join(f"`{fault['where']}`: expected {fault['expected']}; got {fault['came']}" for fault in faults[:3])
     more = f"; and {len(faults) - 3} more, all in `errors`" if len(faults) > 3 else ""

@@ -192,7 +192,7 @@ class QueueItem(Schema):
 
 
 class QueueDialogue(Schema):
-    """A dialogue of the annotation queue, with what its reader may see."""
+    """A dialogue of the annotation queue, limited to the content that its reader may see."""
 
     name: str = described("Name of the dialogue for this reader alone.", "amber-heron-41")
     opening: str = described("First text, as annotators see it.", "How does the film end?")
