@@ -104,6 +104,31 @@ finally:
 """
 
 
+FLOOR = """
+import asyncio
+
+async def stream(reader, writer):
+    await reader.readuntil(b"\\r\\n\\r\\n")
+    writer.write(b"HTTP/1.1 200 OK\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
+    for number in range(%d):
+        await asyncio.sleep(0.04)
+        piece = b'event: piece\\nid: %%d\\ndata: "word word "\\n\\n' %% number
+        writer.write(b"%%x\\r\\n%%s\\r\\n" %% (len(piece), piece))
+        await writer.drain()
+    writer.write(b"0\\r\\n\\r\\n")
+    await writer.drain()
+    writer.close()
+
+async def main():
+    server = await asyncio.start_server(stream, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+asyncio.run(main())
+""" % (WORDS // 2)
+"""A server that does nothing but send pieces every 40 ms: what this machine can do at this moment."""
+
+
 @dataclass
 class Measured:
     """What all testers saw together."""
@@ -216,6 +241,18 @@ async def watched(base: str, stream: str, cookie: str) -> Watching:
     return watching
 
 
+async def floor_gaps_ms(n: int) -> list[float]:
+    """Return the time between two pieces of n streams at once from a server that does nothing else; milliseconds."""
+    server = subprocess.Popen([sys.executable, "-c", FLOOR], stdout=subprocess.PIPE, text=True)
+    base = f"http://127.0.0.1:{server.stdout.readline().strip()}"
+    try:
+        streams = await asyncio.gather(*(watched(base, "/", "") for _ in range(n)))
+    finally:
+        server.kill()
+        server.wait()
+    return [1000 * (later - sooner) for stream in streams for (sooner, _), (later, _) in pairwise(stream.pieces())]
+
+
 async def looking(room: Room, cookie: str) -> None:
     """Load the page of one tester twice a second, as somebody who comes back does."""
     async with aiohttp.ClientSession(
@@ -267,6 +304,12 @@ def span(values: list[float], unit: str, *, digits: int = 0) -> str:
     return f"median {half}, 95 % within {most}, 99 % within {nearly_all}"
 
 
+def ratios(values: list[float], floor: list[float]) -> str:
+    """Return the ratios of median, 95 % and 99 % in words."""
+    half, most, nearly_all = (quantile(values, share) / quantile(floor, share) for share in (0.5, 0.95, 0.99))
+    return f"median {half:.2f}, 95 % {most:.2f}, 99 % {nearly_all:.2f}"
+
+
 def seeded(folder: Path, n: int) -> list[str]:
     """Write a study, host it and sign testers in; return the study's token, and a cookie each."""
     (folder / ".theodolite").mkdir()
@@ -295,6 +338,7 @@ def main() -> None:
             env={**os.environ, "PYTHONUNBUFFERED": "1", "THEODOLITE_ALLOW_CODE": "1"},
         )
         base = re.search(r"http://[\d.:]+", server.stdout.readline()).group()
+        floor_ms = asyncio.run(floor_gaps_ms(n))
         before_s, began, load = cpu_s(server.pid), time.monotonic(), os.getloadavg()[0]
         seen = asyncio.run(race(base, study, cookies, n_turns))
         took_s, server_s = time.monotonic() - began, cpu_s(server.pid) - before_s
@@ -322,6 +366,8 @@ Others kept the machine's {os.cpu_count()} cores busy with a load of {load:.1f} 
 | faults that testers saw | {len(seen.faults)} |
 | between two pieces of a reply, as testers got them | {span(seen.gaps_ms, "ms")}, of {len(seen.gaps_ms):,} |
 | the same, as the server handed them to its sockets | {span(left_ms, "ms")}, of {len(left_ms):,} |
+| the same from a server that only sends pieces, before this run | {span(floor_ms, "ms")}, of {len(floor_ms):,} |
+| ratio to that server | {ratios(seen.gaps_ms, floor_ms)} |
 | until a message is stored and shown | {span(seen.sends_ms, "ms")} |
 | from sending to the first word (at least 1.2 s by design) | {span(seen.firsts_s, "s", digits=2)} |
 | until the whole page is loaded anew, meanwhile | {span(seen.pages_ms, "ms")}, of {len(seen.pages_ms)} |
