@@ -39,6 +39,17 @@ IN_DOCUMENTS_AND_SOURCE = {
     r"\bHow judges went about\b": "Judge behaviour",
     r"\btalked round\b": "gave in after pressure",
     r"\bsuch [a-z]+ as\b": "X like Y, e.g. Y",
+    r"\bno news about\b": "does not describe",
+    r"\bstart(s|ed)? afresh\b": "start again, restart",
+    r"\bwithout tact\b": "tactless",
+    r"\bis no regular expression\b": "is not a regular expression",
+    r"\bnot to be told\b": "unknown",
+    r"\bthings that are not so\b": "false statements",
+    r"\bstayed put\b": "is stable",
+    r"\bShares hold for\b": "Rates describe",
+    r"\bgraver things\b": "more serious offences",
+    r"\bat nobody's cost\b": "without ridiculing anyone",
+    r"\bEveryday words are enough\b": "no technical knowledge is needed",
 }
 """Phrases that are gone everywhere, and the words to use in their place."""
 

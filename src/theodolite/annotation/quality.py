@@ -92,7 +92,7 @@ def add_gold(
         reason: Why it is right.
 
     Raises:
-        InputError: If a value is no point of its question's scale, or annotators saw suggestions of a judge.
+        InputError: If a value is not a point of its question's scale, or annotators saw suggestions of a judge.
     """
     row = item_row(item)
     if any(map(has_suggestions, ReservationRow.objects.filter(item=row).values_list("shown", flat=True))):

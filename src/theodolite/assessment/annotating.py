@@ -287,7 +287,7 @@ def _expression_problem(pattern: str) -> str:
     try:
         re.compile(pattern)
     except re.error as error:
-        return f"`{pattern}` is no regular expression: {error.msg}"
+        return f"`{pattern}` is not a regular expression: {error.msg}"
     return ""
 
 

@@ -225,5 +225,5 @@ def _pattern_problem(pattern: object, where: str) -> str:
     try:
         re.compile(pattern if isinstance(pattern, str) else "(")
     except re.error as error:
-        return f"{where} is no regular expression: {error.msg}"
+        return f"{where} is not a regular expression: {error.msg}"
     return ""

@@ -227,7 +227,7 @@ def _unpack(source: Path, folder: Path) -> Backup:
         message = f"the backup `{source}` was not found; give the path of a file that `theodolite backup` wrote"
         raise InputError(message) from error
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError) as error:
-        message = f"the file `{source}` is no backup, or it is damaged: {error}. Nothing was restored."
+        message = f"the file `{source}` is not a backup, or it is damaged: {error}. Nothing was restored."
         raise InputError(message) from error
     return backup
 
@@ -249,7 +249,7 @@ def _manifest_of(found: dict[str, Any], source: Path) -> Backup:
 def _unpack_file(archive: zipfile.ZipFile, file: BackedUpFile, folder: Path) -> None:
     target = (folder / file.path).resolve()
     if not target.is_relative_to(folder.resolve()):
-        message = f"`{file.path}` is no path within a workspace"
+        message = f"`{file.path}` is not a path within a workspace"
         raise ValueError(message)
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(file.path) as packed, target.open("wb") as stream:

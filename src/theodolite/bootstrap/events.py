@@ -278,7 +278,7 @@ def look_into(
         name: Its displayed name; its suffix marks tasks.
         event: The study.
         means: Roles of its columns.
-        voices: The application's speakers, if the file is no table; guessed unless stated.
+        voices: The application's speakers, if the file is not a table; guessed unless stated.
     """
     remarks = _remarks_in(stored, name)
     if remarks is None:

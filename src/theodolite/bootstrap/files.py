@@ -320,7 +320,7 @@ def read_tree_file(path: str) -> TreeFile:
     """Return the content of a tree file: a design in YAML or JSON, or one with leaves.
 
     Raises:
-        InputError: If it cannot be read, or is no tree.
+        InputError: If it cannot be read, or is not a tree.
     """
     from theodolite.measurement.trees.tree import plain_of
 

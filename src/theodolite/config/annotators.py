@@ -177,7 +177,7 @@ def _own_spelling(
     for written, label in own.items():
         if not scale.admits(label):
             near = did_you_mean(label, scale.categories) or f"; labels are {', '.join(scale.categories)}"
-            message = f"`{written}` is to mean `{label}`, which is no label of its scale{near}"
+            message = f"`{written}` is to mean `{label}`, which is not a label of its scale{near}"
             context.diagnostics.add(entry.diagnostic("spelling", written, message=message))
     return spelling_of(question, {**shared, **own})
 

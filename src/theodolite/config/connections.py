@@ -78,11 +78,11 @@ def url_problem(url: str) -> str:
         parts = urlsplit(plain)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        return f"`{url}` is no address: the port must be a number up to 65535"
+        return f"`{url}` is not an address: the port must be a number up to 65535"
     if parts.scheme not in {"http", "https"}:
-        return f"`{url}` is no address; it must begin with http:// or https://"
+        return f"`{url}` is not an address; it must begin with http:// or https://"
     if not host or re.search(r"\s", plain):
-        return f"`{url}` is no address: {'it names no host' if not host else 'it holds a space'}"
+        return f"`{url}` is not an address: {'it names no host' if not host else 'it holds a space'}"
     return ""
 
 
@@ -197,11 +197,11 @@ def _proxy_problem(proxy: str) -> str:
         parts = urlsplit(proxy)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        return f"`{proxy}` is no address of a proxy; {expected}"
+        return f"`{proxy}` is not an address of a proxy; {expected}"
     if parts.scheme.startswith("socks"):
         return f"`{proxy}` is a SOCKS proxy, and only HTTP proxies are supported; {expected}"
     if parts.scheme not in {"http", "https"} or not host or parts.path.strip("/"):
-        return f"`{proxy}` is no address of a proxy; {expected}"
+        return f"`{proxy}` is not an address of a proxy; {expected}"
     return ""
 
 
@@ -459,7 +459,7 @@ def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> N
         try:
             re.compile(spec.reply.regex)
         except re.error as error:
-            message = f"`regex` is no regular expression: {error}"
+            message = f"`regex` is not a regular expression: {error}"
             context.diagnostics.add(entry.diagnostic("reply", "regex", message=message))
     elif spec.reply != "text" and not _REPLY.fullmatch(spec.reply):
         message = (

@@ -216,7 +216,7 @@ class _HistoryReader:
     def _score(self, line: int, cells: Mapping[str, str]) -> Score:
         value, outcome = _value(cells["score"])
         if outcome is Outcome.UNPARSEABLE and _is_endless(cells["score"]):
-            self._complain(line, f"`{cells['score']}` in `{self.columns['score']}` is no finite number")
+            self._complain(line, f"`{cells['score']}` in `{self.columns['score']}` is not a finite number")
         at = self._time(line, cells.get("at", ""))
         return Score(
             value=value,
@@ -270,13 +270,15 @@ class _HistoryReader:
                 return datetime.fromtimestamp(seconds, tz=UTC)
             return aware(cell)
         except ValueError:
-            self._complain(line, f"`{cell}` is no time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
+            self._complain(line, f"`{cell}` is not a time; expected one like 2026-03-01 or 2026-03-01T14:02:11+01:00")
             return None
 
     def _number(self, line: int, role: str, cell: str) -> float | None:
         value, outcome = _value(cell)
         if outcome is Outcome.UNPARSEABLE:
-            self._complain(line, f"`{cell}` in `{self.columns[role]}` is no number; leave it empty where there is none")
+            self._complain(
+                line, f"`{cell}` in `{self.columns[role]}` is not a number; leave it empty where there is none"
+            )
         return value
 
     def _flag(self, line: int, role: str, cell: str) -> bool:

@@ -326,7 +326,7 @@ class _LabelReader:
             return self._key.own_words[plain], None
         known = [*question.scale.categories, *own]
         near = did_you_mean(plain, known) or f"; allowed: {_scale_text(known)}"
-        self._complain(line, f"`{_short(written)}` is no answer to `{question.name}`{near}")
+        self._complain(line, f"`{_short(written)}` is not an answer to `{question.name}`{near}")
         return None
 
     def _is_repeated(self, label: GivenLabel, line: int) -> bool:

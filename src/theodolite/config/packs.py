@@ -243,7 +243,7 @@ def _files_of(source: Path) -> tuple[dict[str, bytes], str]:
         members = _in_zip(raw) if zipfile.is_zipfile(io.BytesIO(raw)) else _in_tar(raw)
         files = dict(_bounded(members, source))
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
-        message = f"`{source}` is no archive that can be read (.zip, .tar.gz): {error}"
+        message = f"`{source}` is not an archive that can be read (.zip, .tar.gz): {error}"
         raise InputError(message) from error
     return _without_folder(files), hashlib.sha256(raw).hexdigest()
 
@@ -288,7 +288,7 @@ def _bounded(members: Iterator[tuple[str, bytes]], source: Path) -> Iterator[tup
             message = f"`{name}` leads out of the pack `{source}`; nothing was installed"
             raise InputError(message)
         if not is_portable(path):
-            message = f"`{name}` is no file name on Windows; rename the file in the pack `{source}`"
+            message = f"`{name}` is not a file name on Windows; rename the file in the pack `{source}`"
             raise InputError(message)
         n_bytes += len(raw)
         if n_bytes > LARGEST_PACK or number > MOST_FILES:
@@ -311,7 +311,7 @@ def is_portable(path: PurePosixPath) -> bool:
 
 
 def _too_large(source: Path) -> str:
-    return f"`{source}` is no pack: it has more than {MOST_FILES:,} files, or more than {LARGEST_PACK // 2**20} MB"
+    return f"`{source}` is not a pack: it has more than {MOST_FILES:,} files, or more than {LARGEST_PACK // 2**20} MB"
 
 
 def _without_folder(files: dict[str, bytes]) -> dict[str, bytes]:

@@ -129,7 +129,7 @@ def condition_problem(condition: Condition, scale: Scale) -> str:
         if not scale.admits(value):
             labels = scale.categories
             near = did_you_mean(value, labels) or "; labels are " + ", ".join(labels)
-            return f"`{value}` is no label of the scale{near}"
+            return f"`{value}` is not a label of the scale{near}"
     return _all_or_none(condition, scale.categories)
 
 
@@ -137,13 +137,13 @@ def _number_problem(condition: Condition, scale: Scale) -> str:
     lowest, highest = scale.lowest or 0, scale.highest or 0
     for value in condition.values:
         if not re.fullmatch(r"-?\d+", value):
-            return f"`{value}` is no point of the scale, which runs from {lowest} to {highest} in whole numbers"
+            return f"`{value}` is not a point of the scale, which runs from {lowest} to {highest} in whole numbers"
     outside = [int(value) for value in condition.values if not lowest <= int(value) <= highest]
     result = _all_or_none(condition, scale.categories)
     if not outside:
         return result
     end = f"the scale ends at {highest}" if outside[0] > highest else f"the scale begins at {lowest}"
-    return f"{end}, so {result.removeprefix('with it ')}" if result else f"{end}, so {outside[0]} is no point of it"
+    return f"{end}, so {result.removeprefix('with it ')}" if result else f"{end}, so {outside[0]} is not a point of it"
 
 
 def _decimal_problem(condition: Condition, scale: Scale) -> str:
@@ -151,7 +151,7 @@ def _decimal_problem(condition: Condition, scale: Scale) -> str:
     strange = [value for value in condition.values if decimal_of(value) is None]
     outside = [value for value in condition.values if not strange and not scale.admits(value)]
     if strange:
-        return f"`{strange[0]}` is no number; {ends}"
+        return f"`{strange[0]}` is not a number; {ends}"
     return f"`{outside[0]}` leaves the scale; {ends}" if outside else ""
 
 

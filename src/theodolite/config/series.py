@@ -223,9 +223,8 @@ def _check_crosswalk(entry: Entry[TaxonomySpec], context: LoadContext) -> None:
     """Reject a crosswalk from or to identifiers that no taxonomy has; a test checks the shipped crosswalks."""
     for risk, targets in entry.spec.crosswalk.items():
         if risk not in entry.spec.risks:
-            message = (
-                f"`crosswalk` names `{risk}`, which is no risk of this taxonomy{did_you_mean(risk, entry.spec.risks)}"
-            )
+            near = did_you_mean(risk, entry.spec.risks)
+            message = f"`crosswalk` names `{risk}`, which is not a risk of this taxonomy{near}"
             context.diagnostics.add(entry.diagnostic("crosswalk", risk, message=message))
         for index, named in enumerate(targets):
             _check(entry, ("crosswalk", risk, index), named, context)

@@ -53,10 +53,10 @@ def create_study(root: Path, name: str, kind: StarterKind, answers: Mapping[str,
     """Write the first files of a study to a new folder below `root`, as `write_starter` does; return the folder.
 
     Raises:
-        InputError: If the name is no name of a new folder, or an answer is invalid.
+        InputError: If the name is not a valid name of a new folder, or an answer is invalid.
     """
     if not _FOLDER_NAME.fullmatch(name):
-        _refuse(f"`{name}` is no name of a folder; use letters, digits, `-` and `_`")
+        _refuse(f"`{name}` is not a valid name of a folder; use letters, digits, `-` and `_`")
     folder = root / name
     if folder.exists() or folder.is_symlink():
         _refuse(f"there is a folder or file `{name}` already; choose another name")
@@ -184,7 +184,7 @@ def _connection(answers: Mapping[str, str]) -> tuple[list[str], str]:
     if re.fullmatch(r"[\w./-]+\.py:\w+|[A-Za-z_][\w.]*:\w+", target):
         is_class = target.rpartition(":")[2][:1].isupper()
         return [], f'{{kind: {"aria, class" if is_class else "python, call"}: "{target}"}}'
-    message = f"`{target}` is no place of an application; expected a URL, `module:function` or `module:Class`"
+    message = f"`{target}` is not an application; expected a URL, `module:function` or `module:Class`"
     raise InputError(message)
 
 
@@ -600,7 +600,7 @@ def _movable_scenarios(section: Pair, loaded: LoadedStudy, pieces: _Pieces) -> I
 def _is_file_name(noun: str, name: str, pieces: _Pieces) -> bool:
     if _NAME.fullmatch(name):
         return True
-    pieces.kept.append(f"{noun} `{name}`: its name is no name of a file")
+    pieces.kept.append(f"{noun} `{name}`: its name is not a valid name of a file")
     return False
 
 

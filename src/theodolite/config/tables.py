@@ -105,7 +105,7 @@ def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Inpu
     try:
         raw = _unpacked(stored) if stored[:2] == b"\x1f\x8b" else stored
     except (OSError, EOFError, zlib.error):
-        return _broken(file, "is cut off or is no gzip file; write it again")
+        return _broken(file, "is cut off or is not a gzip file; write it again")
     if len(raw) > MOST_UNPACKED:
         return _broken(file, f"unpacks to more than {MOST_UNPACKED // 1_000_000:,} MB; cut it in parts")
     plain, encoding = _as_utf8(raw)

@@ -63,7 +63,7 @@ def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | Non
     try:
         text = _text(stored)
     except (OSError, EOFError, zlib.error):
-        return _unreadable(file, sha256, "is cut off or is no gzip file; export it again")
+        return _unreadable(file, sha256, "is cut off or is not a gzip file; export it again")
     parsed = _parsed(text, file)
     if isinstance(parsed, LocatedDiagnostic):
         return ToolResults(tool="", file=file, sha256=sha256, faults=(parsed,))
@@ -577,7 +577,7 @@ def _groups(about: Record) -> dict[str, str]:
 def _chat_labels(source: ResultSource, path: JsonPath, about: Record) -> Iterator[ToolScore]:
     for number, label in enumerate(about.get("labels") or ()):
         if not isinstance(label, dict) or not label.get("question"):
-            source.faults.add((*path, "metadata", "labels", number), "is no label; expected `judge` and `question`")
+            source.faults.add((*path, "metadata", "labels", number), "is not a label; expected `judge` and `question`")
             continue
         guideline, judge = str(label.get("guideline") or label["question"]), str(label.get("judge") or "annotator")
         criterion = Criterion(

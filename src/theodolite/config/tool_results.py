@@ -438,7 +438,7 @@ def messages_fault(messages: Any, key: str = "messages") -> str:
         return f"has no `{key}`; expected a list of messages with `role` and `content`"
     for number, message in enumerate(messages, start=1):
         if not isinstance(message, dict):
-            return f"`{key}` {number} is no object; expected one with `role` and `content`"
+            return f"`{key}` {number} is not an object; expected one with `role` and `content`"
         if not role_of(message):
             named = message.get("role", message.get("from"))
             return f"`{key}` {number} has the role `{named}`; expected user, assistant, system or tool"

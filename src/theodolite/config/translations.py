@@ -141,7 +141,7 @@ def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContex
         message = (
             f"`{name}` is the study's own language (`language`); its texts stand in the study itself"
             if is_tag(name)
-            else f"`{name}` is no language tag; call the file after the language, e.g. `de.yaml` or `pt-BR.yaml`"
+            else f"`{name}` is not a language tag; call the file after the language, e.g. `de.yaml` or `pt-BR.yaml`"
         )
         context.diagnostics.add(LocatedDiagnostic(file=file, message=message))
         return None

@@ -138,7 +138,7 @@ def expression_problem(pattern: str) -> str:
         re.compile(pattern, re.IGNORECASE)
     except re.error as error:
         at = f" at character {error.pos + 1}" if error.pos is not None else ""
-        return f"`{pattern}` is no regular expression: {error.msg}{at}"
+        return f"`{pattern}` is not a regular expression: {error.msg}{at}"
     return ""
 
 

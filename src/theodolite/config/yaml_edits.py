@@ -124,7 +124,7 @@ def _root(text: str) -> Node | None:
     try:
         node: Node | None = parser.compose(text)
     except (YAMLError, RecursionError) as error:
-        message = "the text is no valid YAML; correct the marked line first"
+        message = "the text is not valid YAML; correct the marked line first"
         raise InputError(message) from error
     return node
 

@@ -236,7 +236,7 @@ class Condition:
                 the scale, or if an order comparison is used on a scale without order.
         """
         if not scale.admits(value):
-            message = f"`{value}` is no point of the scale {list(scale.categories)}"
+            message = f"`{value}` is not a point of the scale {list(scale.categories)}"
             raise InputError(message)
         if scale.kind is ScaleKind.DECIMALS:
             return self._compares(value)

@@ -201,7 +201,7 @@ def header_in(name: str, line: str) -> ShardHeader:
     try:
         header = record_from(ShardHeader, line)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        message = f"`{name}` is no shard of a run; shards are written by  theodolite run STUDY --shard 1/8"
+        message = f"`{name}` is not a shard of a run; shards are written by  theodolite run STUDY --shard 1/8"
         raise InputError(message) from error
     if header.theodolite_shard != FORMAT:
         message = (

@@ -333,7 +333,7 @@ class TreeDesign:
             unknown = [name for name in view.weights if name not in self.by_name]
             if unknown:
                 near = did_you_mean(unknown[0], names)
-                message = f"view `{view.name}` weighs `{unknown[0]}`, which is no node of tree `{self.name}`{near}"
+                message = f"view `{view.name}` weighs `{unknown[0]}`, which is not a node of tree `{self.name}`{near}"
                 raise InputError(message)
 
     @property

@@ -251,7 +251,7 @@ def _transform(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> Tree
     scale = reader.text(plain.get("scale"), "scale")
     value_range = range_of(scale)
     if scale and value_range is None:
-        message = f"node `{name}`: scale `{scale}` is no range; write it like `0-1`"
+        message = f"node `{name}`: scale `{scale}` is not a range; write it like `0-1`"
         raise InputError(message)
     values = reader.mapping(plain.get("values"), "values")
     return TransformNode(

@@ -236,7 +236,7 @@ def _clear(scratch: Scratch) -> None:
     if not scratch.folder.exists() or not any(scratch.folder.iterdir()):
         return
     if not (scratch.folder / MARK).exists():
-        message = f"`{scratch.folder}` contains files that are no dry run; name an empty folder with --out"
+        message = f"`{scratch.folder}` contains files that are not a dry run; name an empty folder with --out"
         raise InputError(message)
     for path in (scratch.study, scratch.pages):
         shutil.rmtree(path, ignore_errors=True)

@@ -94,7 +94,7 @@ def require_public_host(url: str, *, what: str) -> None:
     except ValueError:
         return
     if not is_public(host):
-        message = f"{what} stands at `{host}`, which is no public address; name one that the Internet can reach"
+        message = f"{what} stands at `{host}`, which is not a public address; name one that the Internet can reach"
         raise InputError(message)
 
 
@@ -233,7 +233,7 @@ def _proxy(url: str, *, source: str) -> HttpProxy:
             raise InputError(message)
         web_address(plain)
     except (NoAddress, ValueError):
-        message = f"{source} is no address of a proxy; expected one such as `http://proxy.example:3128`"
+        message = f"{source} is not an address of a proxy; expected one such as `http://proxy.example:3128`"
         raise InputError(message) from None
     user, _, password = userinfo.partition(":")
     token = base64.b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode("ascii")

@@ -235,7 +235,7 @@ class ReplyPlace:
             text = answer.body.decode(answer.charset or "utf-8").removeprefix("\ufeff")
         except (ValueError, LookupError):
             said = "as its headers say" if answer.charset else "and its headers name no other encoding"
-            return malformed(f"the answer is no text in {answer.charset or 'UTF-8'}, {said}")
+            return malformed(f"the answer is not text in {answer.charset or 'UTF-8'}, {said}")
         return _checked(self._find(text)) if text.strip() else empty("the answer holds nothing")
 
     def read_event(self, data: str) -> StreamEvent:
@@ -283,7 +283,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern, re.DOTALL)
     except re.error as error:
-        message = f"`regex` of `reply` is no regular expression: {error}"
+        message = f"`regex` of `reply` is not a regular expression: {error}"
         raise InputError(message) from error
 
 

@@ -260,12 +260,12 @@ def _with_table(files: EditableFiles, name: str, use: str) -> tuple[str, Path]:
     """Return the text of the study that names a table for a use, and the path of the key; no path without a use.
 
     Raises:
-        InputError: If the file is no table, or the study has no such key.
+        InputError: If the file is not a table, or the study has no such key.
     """
     if not use:
         return "", ()
     if not name.endswith(_TABLES):
-        message = f"`{name}` is no table; expected a name that ends in {', '.join(_TABLES)}"
+        message = f"`{name}` is not a table; expected a name that ends in {', '.join(_TABLES)}"
         raise InputError(message)
     path = next((path for known, _, path in _table_uses(files) if known == use), ())
     if not path:

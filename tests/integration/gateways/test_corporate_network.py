@@ -228,7 +228,7 @@ async def test_a_missing_client_certificate_ends_the_connection(guarded, tmp_pat
         ),
         ({}, {"THEODOLITE_CA_FILE": "gone.pem"}, "variable `THEODOLITE_CA_FILE`: there is no file"),
         ({}, {"HTTPS_PROXY": "socks5://127.0.0.1:1080"}, "variable `HTTPS_PROXY` names a SOCKS proxy"),
-        ({}, {"HTTPS_PROXY": "http://a:secret@b:port"}, "variable `HTTPS_PROXY` is no address of a proxy"),
+        ({}, {"HTTPS_PROXY": "http://a:secret@b:port"}, "variable `HTTPS_PROXY` is not an address of a proxy"),
     ],
     ids=["no pem", "no ca", "no key", "another key", "locked", "wrong passphrase", "no env file", "socks", "port"],
 )

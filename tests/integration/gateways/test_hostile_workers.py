@@ -48,7 +48,7 @@ ATTACKS = {
     "a list as number": "    write(b'{\"id\": []}\\n'); time.sleep(60)",
     "a network report without texts": '    write(b\'{"network": 5, "name": {}}\\n\'); time.sleep(60)',
     "deep": "    write(b'[' * 60000 + b'\\n'); time.sleep(60)",
-    "a piece that is no text": "    answer(b', \"piece\": 5'); time.sleep(60)",
+    "a piece that is not text": "    answer(b', \"piece\": 5'); time.sleep(60)",
     "an answer without content": "    answer(b''); time.sleep(60)",
     "an answer of another form": "    answer(b', \"value\": [[1]]'); time.sleep(60)",
     "an answer to another question": "    answer(b', \"blocked\": true'); time.sleep(60)",

@@ -179,8 +179,8 @@ def test_only_the_example_may_run_its_code(organiser, root, monkeypatch):
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        (sent("empty", "../up"), "no name of a folder"),
-        (sent("empty", "con"), "no name of a folder"),
+        (sent("empty", "../up"), "is not a valid name of a folder"),
+        (sent("empty", "con"), "is not a valid name of a folder"),
         (sent("empty", "there"), "there is a folder or file `there` already"),
         (sent("application", app="bot.py:reply"), "Expected an address with https://"),
         (sent("application", app="https://10.0.0.8/chat"), "The application stands at `10.0.0.8`"),

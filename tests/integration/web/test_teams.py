@@ -74,8 +74,8 @@ def test_empty_credential_fields_keep_the_stored_credentials(event, team):
     [
         ({"url": "http://bot.example/"}, "begins with https://"),
         ({"url": "https://ana:pw@bot.example/"}, "without user and password"),
-        ({"url": "https://127.0.0.1/x"}, "no public address"),
-        ({"url": "https://[::ffff:10.0.0.1]/x"}, "no public address"),
+        ({"url": "https://127.0.0.1/x"}, "public address"),
+        ({"url": "https://[::ffff:10.0.0.1]/x"}, "public address"),
         ({"url": "https://{{ prompt }}.example/"}, "begins with https://"),
         ({"body": "{"}, "This is not valid JSON"),
         ({"reply": "$..x["}, "reply"),

@@ -75,7 +75,7 @@ class TestFastPath:
     def test_the_fast_path_gives_the_same_text(self, parts: list[str], a: str, b: str) -> None:
         text = "".join(parts)
 
-        in_full = fill(f"{text}{{{{ '' }}}}", {"a": a, "b": b})  # what is no name takes the long way
+        in_full = fill(f"{text}{{{{ '' }}}}", {"a": a, "b": b})  # what is not a name takes the long way
 
         at_the_end = 1 if text.endswith("\n") else 0  # the last line's end is no part of a template
         assert fill(text, {"a": a, "b": b}) == in_full[: len(in_full) - at_the_end]

@@ -78,7 +78,7 @@ def test_violations_of_the_schema_are_reported_by_path(reply, reason):
         pytest.param({"$ref": "#/x"}, "keyword `$ref`, which is not supported", id="keyword"),
         pytest.param({"properties": {"a": {"type": "text"}}}, "$.properties.a.type has `text`", id="type"),
         pytest.param({"minLength": "3"}, "$.minLength must be a whole number", id="count"),
-        pytest.param({"pattern": "("}, "$.pattern is no regular expression", id="pattern"),
+        pytest.param({"pattern": "("}, "$.pattern is not a regular expression", id="pattern"),
         pytest.param([], "$ is a list; expected a schema", id="list"),
         pytest.param({"enum": 3}, "$.enum must be a list", id="enum"),
         pytest.param({"anyOf": []}, "$.anyOf must be a list of schemas", id="empty"),

@@ -55,7 +55,7 @@ def test_each_column_may_have_its_own_spelling(folder):
 def test_a_spelling_of_one_column_must_map_to_a_label_of_its_question(folder):
     (fault,) = check_study(folder(study_yaml=TWO_COLUMNS.replace("2: fine", "2: fien"), rows_csv=TWO_CODINGS))
 
-    assert fault.words == "`2` is to mean `fien`, which is no label of its scale. Did you mean `fine`?"
+    assert fault.words == "`2` is to mean `fien`, which is not a label of its scale. Did you mean `fine`?"
 
 
 def test_a_spelling_needs_a_column(folder):

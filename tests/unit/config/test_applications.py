@@ -44,7 +44,7 @@ def test_a_site_may_stream_create_sessions_and_use_a_regular_expression(folder):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ('reply: {regex: "("}', "`regex` is no regular expression"),
+        ('reply: {regex: "("}', "`regex` is not a regular expression"),
         ("reply: {regx: a}", "mean `regex`?"),
         ("reply: answer", "expected a path such as"),
         ("session: id", "`session` is `id`; expected a path"),

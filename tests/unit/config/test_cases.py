@@ -127,7 +127,7 @@ def test_an_unusable_schema_is_an_error(folder, text, words):
         ('{equals: a, tolerance: "5%"}', "`tolerance` that cannot be used"),
         ("{number: 5, tolerance: some}", "`tolerance` that cannot be used"),
         ("{equals: a, matches: b}", "has `equals` and `matches`; use a judge for each"),
-        ('{matches: "("}', "is no regular expression"),
+        ('{matches: "("}', "is not a regular expression"),
     ],
     ids=["equals", "word", "two", "expression"],
 )

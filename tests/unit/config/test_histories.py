@@ -91,9 +91,9 @@ def test_all_errors_are_reported_at_once():
     said = diagnostics(("4", "yesterday", "a", "maybe", "much"), ("4", "1767225600"))
 
     assert "t.csv:2" in said
-    assert "`yesterday` is no time" in said
+    assert "`yesterday` is not a time" in said
     assert "neither yes nor no" in said
-    assert "`much` in `human` is no number" in said
+    assert "`much` in `human` is not a number" in said
     assert "3 errors. Nothing was watched." in said
 
 
@@ -138,7 +138,7 @@ def test_rules_compare_numbers(rule, value, expected):
 
 @pytest.mark.parametrize("cell", ["inf", "-Infinity", "NaN", "1e999"])
 def test_infinities_and_nan_are_refused_with_their_lines(cell):
-    assert f"t.csv:3 `{cell}` in `stars` is no finite number" in " ".join(diagnostics(("4",), (cell,)).split())
+    assert f"t.csv:3 `{cell}` in `stars` is not a finite number" in " ".join(diagnostics(("4",), (cell,)).split())
 
 
 def test_a_table_of_failures_is_reported_as_failures():

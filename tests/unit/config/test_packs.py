@@ -140,7 +140,7 @@ def test_links_are_refused(source, tmp_path):
 def test_a_large_pack_is_refused(source, tmp_path, monkeypatch):
     monkeypatch.setattr(packs, "LARGEST_PACK", 100)
 
-    with pytest.raises(InputError, match="is no pack: it has more than"):
+    with pytest.raises(InputError, match="is not a pack: it has more than"):
         install_pack(zipped(source), target=tmp_path / "home")
 
 
@@ -165,7 +165,7 @@ def test_a_file_that_is_not_a_pack_is_refused(source, tmp_path):
 
     with pytest.raises(InputError, match=r"has no `pack.yaml`"):
         install_pack(source, target=tmp_path / "home")
-    with pytest.raises(InputError, match="is no archive that can be read"):
+    with pytest.raises(InputError, match="is not an archive that can be read"):
         install_pack(tmp_path / "no.zip", target=tmp_path / "home")
     with pytest.raises(InputError, match="Did you mean `aria/tv-spoilers`"):
         pack_card("aria/tv-spoiler", ResourceResolver())
@@ -306,6 +306,6 @@ def test_file_names_of_a_pack_are_valid_on_all_systems(source, tmp_path, name, i
     if is_allowed:
         assert install_pack(file, target=tmp_path / "home").n_files == 3
     else:
-        with pytest.raises(InputError, match=r"is no file name on Windows|leads out of the pack"):
+        with pytest.raises(InputError, match=r"is not a file name on Windows|leads out of the pack"):
             install_pack(file, target=tmp_path / "home")
         assert not (tmp_path / "home").exists()

@@ -94,7 +94,9 @@ def test_unknown_keys_are_errors_too(lights):
     assert "unknown key `phrase` in translation `de`. Did you mean `phrases`?" in fault.message
 
 
-@pytest.mark.parametrize(("name", "message"), [("german", "is no language tag"), ("en", "is the study's own language")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("german", "is not a language tag"), ("en", "is the study's own language")]
+)
 def test_the_name_of_the_file_states_the_language(lights, name, message):
     (fault,) = check_study(lights(name=name))
 

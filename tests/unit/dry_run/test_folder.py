@@ -103,7 +103,7 @@ def test_a_folder_with_other_files_is_left_alone(loaded: LoadedStudy, tmp_path: 
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
 
-    with pytest.raises(InputError, match="contains files that are no dry run"):
+    with pytest.raises(InputError, match="contains files that are not a dry run"):
         copy_study(loaded, tmp_path / "mine")
 
 

@@ -210,7 +210,7 @@ def test_a_response_that_does_not_match_is_malformed() -> None:
 
 
 def test_a_malformed_regular_expression_is_reported() -> None:
-    with pytest.raises(InputError, match="`regex` of `reply` is no regular expression"):
+    with pytest.raises(InputError, match="`regex` of `reply` is not a regular expression"):
         ReplyPlace("text", "(")
 
 

@@ -182,7 +182,7 @@ def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
     for label in node.recoded:
         if label not in child.labels:
             near = did_you_mean(label, child.labels) or f"; labels are {', '.join(child.labels)}"
-            yield _fault(node, f"recodes `{label}`, which is no answer of `{node.of}`{near}", "values")
+            yield _fault(node, f"recodes `{label}`, which is not an answer of `{node.of}`{near}", "values")
 
 
 def _collapsed_kind(node: CollapseNode, child: NodeKind, method: SummaryMethod, faults: list[Diagnostic]) -> NodeKind:

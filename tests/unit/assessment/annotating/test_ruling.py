@@ -103,7 +103,7 @@ def test_an_expected_answer_that_cannot_be_parsed_is_missing():
     (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", "x")), expected="(")
 
     assert answer.outcome is Outcome.MISSING
-    assert "is no regular expression" in answer.reasoning
+    assert "is not a regular expression" in answer.reasoning
 
 
 def test_a_case_without_expected_answer_is_missing_rather_than_a_defect():

@@ -112,7 +112,7 @@ def test_another_voting_rule_is_another_annotator_version(judged):
         ('{guideline: g, python: "bto.py:reply", version: 1}', "bto.py"),
         ("{guideline: g, model: m, version: 1}", "which belong to `python`"),
         ("{guideline: g, rule: {then: bad, else: fine}}", "`any`, `not` or both"),
-        ("{guideline: g, rule: {not: ['('], then: bad, else: fine}}", "is no regular expression"),
+        ("{guideline: g, rule: {not: ['('], then: bad, else: fine}}", "is not a regular expression"),
         ("{guideline: two, rule: {any: [x], then: yes, else: no}}", "say which one with `question`"),
         ("{guideline: two, rule: {any: [x], question: c, then: yes, else: no}}", "has no question `c`"),
     ],
@@ -126,7 +126,7 @@ def test_an_invalid_value_is_an_error(faults, judge, words):
 @pytest.mark.parametrize(
     ("follow", "words"),
     [
-        ("a == yess", "is no label of the scale"),
+        ("a == yess", "is not a label of the scale"),
         ("c == yes", "there is no question `c`"),
         ("b == yes", "a question cannot follow on itself"),
         ("== yes", "say which question's answer opens it"),

@@ -71,7 +71,7 @@ def test_all_errors_are_reported_at_once_with_their_lines(tmp_path):
 
     assert [line for line, _ in faults] == [2, 3, 5]
     assert "no dialogue `d9`" in faults[0][1]
-    assert "`maybe` is no answer" in faults[1][1]
+    assert "`maybe` is not an answer" in faults[1][1]
     assert "nobody says who" in faults[2][1]
 
 

@@ -178,7 +178,7 @@ def test_valid_addresses_are_accepted(url):
 
 @pytest.mark.parametrize("url", ["", "x.example", "ftp://x.example", "http://", "http://x y.example", "http://x:port"])
 def test_malformed_addresses_are_refused(url):
-    assert "no address" in url_problem(url)
+    assert "not an address" in url_problem(url)
 
 
 def test_limits_and_deadline_are_loaded(folder):

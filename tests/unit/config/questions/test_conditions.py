@@ -43,11 +43,11 @@ def test_a_malformed_rule_is_reported(text, words):
         ("> 5", FIVE, "none could be a defect"),
         (">= 1", FIVE, "all would be defects"),
         ("== 6", FIVE, "the scale ends at 5, so none could be a defect"),
-        ("in 5, 6", FIVE, "the scale ends at 5, so 6 is no point of it"),
+        ("in 5, 6", FIVE, "the scale ends at 5, so 6 is not a point of it"),
         ("<= 2.5", FIVE, "in whole numbers"),
         ("== a", LABELS, ""),
         ("<= a", LABELS, "no order"),
-        ("== A", LABELS, "no label"),
+        ("== A", LABELS, "not a label"),
         ("in a, b, not a", LABELS, "all would be defects"),
         (">= fair", ORDERED, ""),
         (">= good", ORDERED, "all would be defects"),
@@ -64,7 +64,7 @@ def test_a_rule_must_match_its_scale(text, scale, words):
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("> 0.5", ""), (">= 1", ""), ("> half", "`half` is no number"), ("> 1.5", "`1.5` leaves the scale")],
+    [("> 0.5", ""), (">= 1", ""), ("> half", "`half` is not a number"), ("> 1.5", "`1.5` leaves the scale")],
 )
 def test_a_rule_on_decimals_names_a_number_of_the_scale(text, problem):
     decimals = Scale(kind=ScaleKind.DECIMALS, lowest=0, highest=1, ordered=True)

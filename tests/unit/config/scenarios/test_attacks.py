@@ -54,7 +54,7 @@ def test_the_attacker_model_is_used_by_strategies_that_need_one(folder):
         (["attacks: [rephrase, rephrase]"], "named twice"),
         (["attacks: [adaptive]"], "name it as `attacker`"),
         (["attacks: [adaptive]", "attacker: rad"], "mean `red`?"),
-        (["signs: {released: ['(']}"], "no regular expression"),
+        (["signs: {released: ['(']}"], "not a regular expression"),
     ],
 )
 def test_invalid_attacks_are_reported(folder, lines, words):

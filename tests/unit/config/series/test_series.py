@@ -163,4 +163,4 @@ def test_a_crosswalk_of_the_study_refers_to_existing_risks(folder):
 
     words = said(caught.value.placed)
     assert "taxonomy `owasp-llm-2025` has no risk `LLM2`. Did you mean `LLM02`?" in words
-    assert "`crosswalk` names `leek`, which is no risk of this taxonomy. Did you mean `leak`?" in words
+    assert "`crosswalk` names `leek`, which is not a risk of this taxonomy. Did you mean `leak`?" in words

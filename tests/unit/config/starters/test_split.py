@@ -109,7 +109,7 @@ def test_nothing_is_overwritten(folder):
 @pytest.mark.parametrize(
     ("old", "new", "kept"),
     [
-        ("  buy:", "  buy/now:", "scenario `buy/now`: its name is no name of a file"),
+        ("  buy:", "  buy/now:", "scenario `buy/now`: its name is not a valid name of a file"),
         ("  buy:", "  zoo:", "scenario `return`: in a file of its own it would change its place in the order"),
         (
             'name: Bo "B" Berg, wish: "1;2"',

@@ -49,8 +49,8 @@ def test_a_sentence_becomes_a_custom_question(tmp_path):
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        ({"app": "my bot"}, "no place of an application"),
-        ({"app": "http://x:port"}, "no address"),
+        ({"app": "my bot"}, "is not an application"),
+        ({"app": "http://x:port"}, "is not an address"),
         ({"app": URL, "guideline": "groundednes", **MODEL}, "mean `groundedness`?"),
         ({"app": URL, "guideline": "groundedness"}, "--model URL --model-name NAME"),
     ],

@@ -112,7 +112,7 @@ def test_each_hook_refuses_invalid_parts(plugin: ModuleType, hook: str) -> None:
 def test_a_part_names_its_plugin(plugin: ModuleType) -> None:
     plugin.applications = lambda: [PluginApplication(name="echo", target="our_house:echo")]
 
-    with pytest.raises(InputError, match=r"`echo` is no name of a part; expected e\.g\. `our-house/echo`"):
+    with pytest.raises(InputError, match=r"`echo` is not a valid name of a part; expected e\.g\. `our-house/echo`"):
         installed_plugins([_point()])
 
 
