@@ -249,6 +249,7 @@ class PagePlace:
         tabs: The pages of the section, if there are at least two.
         is_section_page: Whether the page is the first of its section.
         role: Name of the role that opened the page.
+        is_for_testers: Whether a tester opened the page; testers have no sidebar.
     """
 
     sidebar: tuple[SidebarLink, ...] = ()
@@ -256,6 +257,7 @@ class PagePlace:
     tabs: tuple[SidebarLink, ...] = ()
     is_section_page: bool = False
     role: str = ""
+    is_for_testers: bool = False
 
 
 @register.simple_tag(takes_context=True)
@@ -263,8 +265,10 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
     """Return the position of the page for the role that opened it."""
     access, request = context.get("access"), context.get("request")
     match = getattr(request, "resolver_match", None)
-    if not isinstance(access, AccessContext) or match is None or access.role not in SECTIONS:
+    if not isinstance(access, AccessContext) or match is None:
         return PagePlace()
+    if access.role not in SECTIONS:
+        return PagePlace(is_for_testers=True)
     study = access.hosted.token
     known = [(one, _open_pages(one, access.role, study)) for one in SECTIONS[access.role]]
     links: list[SidebarLink] = []

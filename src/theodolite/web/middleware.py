@@ -183,6 +183,7 @@ def on_every_page(request: HttpRequest) -> dict[str, Any]:
         "language": get_language() or "en",
         "direction": "rtl" if get_language_bidi() else "ltr",
         "study_title": getattr(request, "study_title", None),
+        "next_step_of_tester": getattr(request, "next_step_of_tester", None),
     }
 
 

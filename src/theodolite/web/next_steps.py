@@ -16,10 +16,11 @@ class NextStepCard:
 
     Attributes:
         text: The step, in one sentence.
-        button: Label of the button.
+        button: Label of the button; empty on the page of the step itself.
         address: Target of the button.
         is_post: Whether the button sends a form.
         is_waiting: Whether the person waits for another person.
+        is_secondary: Whether the page has a primary button of its own.
     """
 
     text: str
@@ -27,6 +28,7 @@ class NextStepCard:
     address: str
     is_post: bool = False
     is_waiting: bool = False
+    is_secondary: bool = False
 
 
 CARDS: Mapping[RoleStep, tuple[str, str, str, str]] = {

@@ -49,7 +49,7 @@ _TESTER_PAGES = (
         "unsent",
         "pause",
         "resume",
-        "anew",
+        "new_dialogue",
         "end",
         "questions",
         "questionnaire",

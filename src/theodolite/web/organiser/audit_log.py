@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -22,6 +23,9 @@ from theodolite.web.organiser.operations import csv_file
 _ON_A_PAGE = 100
 
 
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """An entry of the audit log as the page shows it.
@@ -39,6 +43,11 @@ class Line:
     verb: str
     subject: str
     facts: str
+
+    @property
+    def short_subject(self) -> str:
+        """The subject with content hashes cut to 12 digits, for the table; the CSV file has them whole."""
+        return _HASH.sub(lambda found: found[0][:12], self.subject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

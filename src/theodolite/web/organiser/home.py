@@ -27,8 +27,9 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
 from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
+from theodolite.events.context import EventContext
 from theodolite.events.next_steps import RoleStep, step_of_organiser
-from theodolite.events.results import activity_counts
+from theodolite.events.results import ActivityCounts, activity_counts, cell_counts
 from theodolite.usecases.measuring import criteria_of, state_criteria
 from theodolite.web.access import (
     FACTOR_ROLES,
@@ -80,6 +81,7 @@ class EventProgress:
         lacks: Missing texts and approvals before the event opens, as text.
         standings: Short status of each page by name; pages without one are omitted.
         urgent: Names of pages with missing content, or with people waiting.
+        tiles: Label, value and explanation of each key figure.
     """
 
     is_published: bool
@@ -89,6 +91,7 @@ class EventProgress:
     lacks: tuple[str, ...]
     standings: Mapping[str, str]
     urgent: frozenset[str]
+    tiles: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -105,13 +108,15 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
     changes = told_changes(release) if release else ""
     n_to_decide = hosted.submissions.filter(state=Submission.State.SUBMITTED).count()
     n_lacking = len(lacking_factor(hosted))
+    event = event_of(hosted)
+    activity = activity_counts(event)
     texts = {
         "organiser:editions": _published(release, changes),
         "organiser:submissions": f"{n_to_decide} to decide" if n_to_decide else "",
         "organiser:ethics": _until(approval),
         "organiser:people": ", ".join(f"{n} {state}" for state, n in counts),
         "organiser:factors": f"{n_lacking} without one" if n_lacking else "",
-        **_gathered(hosted, pool),
+        **_gathered(hosted, pool, activity),
     }
     missing = {
         "organiser:editions": release is None or bool(changes),
@@ -124,18 +129,29 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
         is_approved=approval is not None,
         n_to_decide=n_to_decide,
         n_testers=sum(n for _, n in counts),
-        lacks=tuple(lack.what for lack in lacks_before_opening(hosted, event_of(hosted).study)),
+        lacks=tuple(lack.what for lack in lacks_before_opening(hosted, event.study)),
         standings={page: text for page, text in texts.items() if text},
         urgent=frozenset(page for page, is_missing in missing.items() if is_missing),
+        tiles=_tiles(event, activity, n_to_decide),
     )
 
 
-def _gathered(hosted: HostedStudy, pool: Iterable[Participant]) -> dict[str, str]:
+def _tiles(event: EventContext, activity: ActivityCounts, n_to_decide: int) -> tuple[tuple[str, str, str], ...]:
+    """Return label, value and explanation of each key figure."""
+    cells = cell_counts(event.study, event.sessions.tallies(event.study.name))
+    return (
+        ("Completed sessions", str(sum(cell.over for cell in cells)), f"of {sum(cell.planned for cell in cells)}"),
+        ("Questionnaires", str(activity.submitted), "submitted"),
+        ("Guesses of the application", str(activity.guesses), "by testers, to check the blinding"),
+        ("Applications to decide", str(n_to_decide), "submitted by teams"),
+    )
+
+
+def _gathered(hosted: HostedStudy, pool: Iterable[Participant], activity: ActivityCounts) -> dict[str, str]:
     """Return the amounts of collected data as text; empty for none."""
     going_on = sum(member.tally.n_active for member in pool)
     measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
     stated = {criterion.about for criterion in criteria_of(server_store(), hosted.name)}
-    activity = activity_counts(event_of(hosted))
     return {
         "organiser:links": _some(hosted.recruit_links.filter(closed_at=None).count(), "open"),
         "organiser:slots": _slots(hosted),
@@ -214,6 +230,7 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "next_step": _next_step(access.hosted, progress),
         "missing": progress.missing if access.hosted.state in {_State.DRAFT, _State.PUBLISHED} else (),
         "groups": _groups(access.hosted, progress),
+        "tiles": progress.tiles,
     }
     return render(request, "web/organiser/home.html", context)
 

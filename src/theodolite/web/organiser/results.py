@@ -315,7 +315,9 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
         return [home, *(reverse("annotator:annotation", args=[token, claim]) for claim in claims)]
     made = [session.place + 1 for session in event.sessions.of_participant(membership.participant)]
     own = [
-        f"{session_no}/{rest}" for session_no in made for rest in ("task/", "", "state/", "end/", "anew/", "questions/")
+        f"{session_no}/{rest}"
+        for session_no in made
+        for rest in ("task/", "", "state/", "end/", "new-dialogue/", "questions/")
     ]
     streams = [f"{session_no}/{dialogue}/1/" for session_no in made for dialogue in (1, 2)]
     return [

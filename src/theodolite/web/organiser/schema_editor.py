@@ -547,7 +547,7 @@ class _Sample:
         plan, strata = sample_plan(answered, wish), strata_of(answered)
         sample = drawn_again(strata, plan.n_drawn, seed)
         already_asked = asked_by(annotator.queue, category, comparison.asked) if comparison.asked else frozenset()
-        anew = frozenset(answer.dialogue for answer in answered) & already_asked
+        asked_again = frozenset(answer.dialogue for answer in answered) & already_asked
         rules = _is_defect(comparison.before, question), _is_defect(comparison.after, question)
         return cls(
             comparison=comparison,
@@ -555,8 +555,8 @@ class _Sample:
             plan=plan,
             strata=[(name, len(keys), len(sample[name])) for name, keys in strata.items()],
             keys=tuple(key for keys in sample.values() for key in keys),
-            n_asked=len(anew),
-            measured=_measured(study, comparison, question, answered, anew, rules) if comparison.asked else None,
+            n_asked=len(asked_again),
+            measured=_measured(study, comparison, question, answered, asked_again, rules) if comparison.asked else None,
             has_rule=None not in rules,
         )
 
@@ -583,8 +583,8 @@ def _measured(
     sample: frozenset[str],
     rules: tuple[IsDefect | None, IsDefect | None],
 ) -> MeasuredShift:
-    anew = dialogue_answers(study, comparison.after.name, comparison.asked, question)
-    return measured_shift(question, answered, anew, sample=sample, rules=rules)
+    asked_again = dialogue_answers(study, comparison.after.name, comparison.asked, question)
+    return measured_shift(question, answered, asked_again, sample=sample, rules=rules)
 
 
 def _is_defect(guideline: Guideline, question: str) -> IsDefect | None:

@@ -343,7 +343,7 @@ def notes(request: HttpRequest, tester: TesterContext, session_no: int, dialogue
 
 
 @for_testers(Step.CHAT)
-def anew(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
+def new_dialogue(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpResponse:
     """Ask for confirmation, then end the dialogue and start a new one."""
     page = session_page(tester, session_no)
     if request.method == "POST":
@@ -351,7 +351,7 @@ def anew(request: HttpRequest, tester: TesterContext, session_no: int) -> HttpRe
         reset(tester.event, page.session.key)
         return _back_to_chat(tester, session_no)
     context = {"access": tester.access, "session_no": session_no, "n_turns": len(page.said)}
-    return render(request, "web/tester/anew.html", context)
+    return render(request, "web/tester/new_dialogue.html", context)
 
 
 @for_testers(Step.CHAT)

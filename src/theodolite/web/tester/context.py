@@ -51,6 +51,7 @@ from theodolite.web.access import AccessContext, View, allowed
 from theodolite.web.events import event_of, read_study
 from theodolite.web.middleware import speak
 from theodolite.web.models import HostedStudy, Screening
+from theodolite.web.next_steps import NextStepCard
 from theodolite.web.participants import booked_slot, moment_text, needs_slot, span_text, topics_in_words, zone_of
 from theodolite.web.rendering import safe_html
 
@@ -384,18 +385,45 @@ def admitted(
     """Return the context, or a redirect to the page of the tester's next step."""
     tester = tester_context(request, access)
     request.study_title = title_of(tester)  # type: ignore[attr-defined] # every page shows it
+    # A page evaluates the card when it shows it, so JSON and redirects need no query.
+    request.next_step_of_tester = functools.partial(_next_step_card, tester, steps)  # type: ignore[attr-defined]
     if not steps:
         is_begun = not session_no or any(session.place == session_no - 1 for session in tester.sessions)
         return tester.at(session_no) if is_begun else redirect(tester.address(tester.upcoming()))
     upcoming = tester.upcoming()
     shut = closed_now(tester, upcoming.step) if waits else None
     if shut:
+        request.next_step_of_tester = None  # type: ignore[attr-defined] # the step is not available yet
         event_plan = tester.event.study.event
         context = {"access": access, "shut": shut, "contact": event_plan.contact if event_plan else ""}
         return render(request, "web/tester/wait.html", context)
     if upcoming.step not in steps or (session_no and session_no != upcoming.session_no):
         return redirect(tester.address(upcoming))
     return tester.at(session_no)
+
+
+_SENTENCES = {
+    Step.SCREENING: lazy("Answer a few questions to see whether you can take part."),
+    Step.CONSENT: lazy("Read the texts and agree to them."),
+    Step.TOPICS: lazy("Choose the content that you do not want to see."),
+    Step.PROFILE: lazy("Describe yourself, or skip this page."),
+    Step.SLOT: lazy("Choose a time for your sessions."),
+    Step.INSTRUCTIONS: lazy("Read your task, then start the session."),
+    Step.CHAT: lazy("Your session is active: continue it or end it."),
+    Step.QUESTIONS: lazy("Answer the questions about your session."),
+    Step.GUESS: lazy("Answer one last question."),
+}
+"""The next step of a tester as a sentence; further steps need no action of the tester."""
+
+
+def _next_step_card(tester: TesterContext, steps: tuple[Step, ...]) -> NextStepCard | None:
+    """Return the card with a tester's next step; without a button on the page of the step itself."""
+    upcoming = tester.upcoming()
+    text = _SENTENCES.get(upcoming.step)
+    if text is None or (upcoming.step in steps and upcoming.step is Step.CHAT):
+        return None
+    button = "" if upcoming.step in steps else _("Continue")
+    return NextStepCard(text=str(text), button=button, address=tester.address(upcoming), is_secondary=True)
 
 
 @for_testers(*Step)

@@ -150,7 +150,7 @@ async function send() {
   log.append(article);
   window.htmx?.process(article);
   document.getElementById("nothing")?.remove();
-  document.getElementById("anew").hidden = false;
+  document.getElementById("new-dialogue").hidden = false;
   document.getElementById("note-turn")?.append(new Option(article.dataset.number, article.dataset.number, true, true));
   box.value = "";
   sessionStorage.removeItem(draft);

@@ -71,7 +71,7 @@ function show(answer) {
   number();
 }
 
-/** Return which question the preview shows and how far it is scrolled, to be there again after it was drawn anew. */
+/** Return which question the preview shows and how far it is scrolled, to be there again after it is drawn again. */
 function frameState() {
   const inside = find("[data-frame]")?.contentDocument;
   return { at: inside?.querySelector(".item.chosen")?.dataset.key ?? "" };
