@@ -119,12 +119,29 @@ RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 """The rules whose result depends on the colour scheme."""
 
 
-def test_the_pages_of_an_organiser_have_no_barrier_in_any_colour_scheme(page_as):
-    page = page_as(Role.ORGANISER, bypass_csp=True)
-    home = page.locator("main a[href$='/organise/']").first.get_attribute("href")
-    names = ("", "study/", "operations/", "people/", "audit/", "webhooks/")
+ACCESSIBLE_PAGES = {
+    Role.ORGANISER: (
+        *("organise/", "organise/study/", "organise/operations/", "organise/people/", "organise/audit/"),
+        *("organise/webhooks/", "organise/runs/", "organise/runs/start/", "organise/keys/", "organise/results/"),
+        *("organise/messages/", "organise/editions/", "organise/exchange/"),
+    ),
+    Role.SENIOR: ("review/", "review/dialogues/", "review/agreement/", "review/gold/", "review/judges/"),
+    Role.ANALYST: ("analyse/", "analyse/coding/", "analyse/reviews/", "analyse/both/"),
+    Role.ANNOTATOR: ("annotate/", "annotate/about/"),
+    Role.TEAM: ("team/", "team/new/", "team/criteria/"),
+    Role.FIELD_TESTER: ("test/", "test/leave/", "test/mine/", "test/help/"),
+}
+"""Addresses below the event of one page of each type."""
+
+
+@pytest.mark.parametrize("role", ACCESSIBLE_PAGES, ids=str)
+def test_the_pages_of_a_role_have_no_barrier_in_any_colour_scheme(page_as, role):
+    page = page_as(role, bypass_csp=True)
+    page.goto("/")
+    token = page.evaluate("document.querySelector('main a[href^=\"/s/\"]')?.href ?? location.href").split("/s/")[1]
+    shared = ("/components/", "/tokens/", "/comfort/") if role is Role.ORGANISER else ()
     found = []
-    for address in (*(f"{home}{name}" for name in names), "/components/", "/tokens/"):
+    for address in (*(f"/s/{token.partition('/')[0]}/{name}" for name in ACCESSIBLE_PAGES[role]), *shared):
         assert opened(page, address), address
         for scheme, contrast in SCHEMES_OF_AXE:
             page.emulate_media(color_scheme=scheme, contrast=contrast)

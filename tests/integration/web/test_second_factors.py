@@ -63,7 +63,7 @@ def test_an_organiser_requires_a_second_factor_for_a_role_and_sees_who_has_none(
     set_up(aino)
     assert aino.get(f"/s/{event.token}/organise/results/").status_code == 200
     assert (
-        "Everybody who needs a second factor has one."
+        "All people who need a second factor have one."
         in olga.get(f"/s/{event.token}/organise/second-factors/").content.decode()
     )
 

@@ -257,7 +257,7 @@ def test_an_unreadable_reply_is_shown_and_counted(editor):
     page = unescape(tried(editor, "trial:careful", text=text, confirmed="yes").content.decode())
 
     assert page.count("<td>unparseable</td>") == 3
-    assert "<details open><summary>Replies of the model as they came</summary>" in page
+    assert "<details open><summary>Unprocessed replies of the model</summary>" in page
     assert '"label": "perhaps"' in page
     assert "6 calls" in page
 

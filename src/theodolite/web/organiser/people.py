@@ -210,7 +210,7 @@ def ask_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
     for error in errors[:20]:
         form.add_error(field, error)
     if errors:
-        form.add_error(None, f"{len(errors)} error{'s' if len(errors) > 1 else ''}; nobody was invited.")
+        form.add_error(None, f"{len(errors)} error{'s' if len(errors) > 1 else ''}; no one was invited.")
         return _page(request, access, status=422, **{"paste" if field == "addresses" else "list": form})
     with transaction.atomic():
         made = [invite(access.account, access.hosted, role, email=email, name=name) for email, name, role in rows]

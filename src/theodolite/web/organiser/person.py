@@ -153,7 +153,7 @@ def act_on_people(request: HttpRequest, access: AccessContext) -> HttpResponse:
     if what not in {*BULK_ACTS, "take-out"}:
         raise Http404
     if not members:
-        messages.warning(request, "Nobody is selected: select people in the table first.")
+        messages.warning(request, "No person is selected: select people in the table first.")
         return redirect("organiser:people", study=access.hosted.token)
     if what == "take-out" and request.POST.get("sure") != "yes":
         return render(

@@ -257,7 +257,7 @@ def feedback(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 _PARTS = {
     SeriesPart.SIMULATION: "do sessions resemble the real use of your application?",
-    SeriesPart.SCENARIOS: "do tasks stand for the use that you built it for?",
+    SeriesPart.SCENARIOS: "do the tasks represent the use that you built it for?",
     SeriesPart.GUARDRAILS: "is it clear and right what must be withheld and what must be released?",
     SeriesPart.SCHEMA: "do the questions to annotators and their labels fit your dialogues?",
     SeriesPart.TREE: "do scores of the report reflect the labels?",
