@@ -140,3 +140,12 @@ class TestInABrowser:
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_role("status")).to_contain_text("Saved.")
         expect(page.get_by_role("radio", name="No")).to_be_checked()
+
+
+def test_pages_beside_the_steps_lead_to_the_next_step_and_the_step_itself_only_names_it(event, client_as):
+    tester, root = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test"
+    beside, step = (tester.get(f"{root}/{name}/").content.decode() for name in ("leave", "consent"))
+
+    sentence, link = "Read the texts and agree to them.", f'<a class="button" href="{root}/consent/">Continue</a>'
+    assert (sentence in beside, link in beside) == (True, True)
+    assert (sentence in step, link in step) == (True, False)
