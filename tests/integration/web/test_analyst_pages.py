@@ -23,6 +23,10 @@ def test_a_coder_codes_resolves_a_disagreement_and_permits_quotes_by_keyboard(pa
     page = page_as(Role.ANALYST, bypass_csp=True)
     opened(page, "?questionnaire=tv-spoilers-field-testing&by=age")
     expect(page.locator("svg.histogram").first).to_be_visible()
+    heights = page.locator(".histogram .bar").evaluate_all(
+        "bars => bars.map(bar => [bar.getBoundingClientRect().height, Number(bar.getAttribute('height'))])"
+    )
+    assert [drawn for drawn, _ in heights] == pytest.approx([height for _, height in heights], abs=0.6)
     opened(page, "coding/codebook/")
     opened(page, "coding/next/")
     page.keyboard.press("1")
