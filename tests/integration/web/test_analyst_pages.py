@@ -22,7 +22,6 @@ def opened(page: Page, path: str) -> Page:
 def test_a_coder_codes_resolves_a_disagreement_and_permits_quotes_by_keyboard(page_as):
     page = page_as(Role.ANALYST, bypass_csp=True)
     opened(page, "?questionnaire=tv-spoilers-field-testing&by=age")
-    expect(page.locator("svg.histogram").first).to_be_visible()
     assert_bars_have_their_heights(page)
     opened(page, "coding/codebook/")
     opened(page, "coding/next/")
@@ -52,6 +51,7 @@ def test_a_coder_codes_resolves_a_disagreement_and_permits_quotes_by_keyboard(pa
 
 def assert_bars_have_their_heights(page: Page) -> None:
     """Fail where the style of the page changes the height of a bar."""
+    expect(page.locator("svg.histogram").first).to_be_visible()
     heights = page.locator(".histogram .bar").evaluate_all(
         "bars => bars.map(bar => [bar.getBoundingClientRect().height, Number(bar.getAttribute('height'))])"
     )
