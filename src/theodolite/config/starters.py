@@ -574,7 +574,7 @@ def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pie
                 f"guideline `{pair.name}`: nobody who labels names it, so its file would not be looked for"
             )
         elif pair.name in of_pack:
-            pieces.kept.append(f"guideline `{pair.name}`: it stands in for the pack's own")
+            pieces.kept.append(f"guideline `{pair.name}`: it overrides the one of the pack")
         elif _is_file_name("guideline", pair.name, pieces):
             yield pair.name
 

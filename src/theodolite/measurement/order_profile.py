@@ -183,7 +183,7 @@ def _notes(present: Floats, n_missing: int, order: int, delay: int) -> tuple[str
     notes, n = [], len(present)
     if present.min() == present.max():
         notes.append(
-            f"All {n} scores are equal, so their order tells nothing: all fives and all ones would look the same."
+            f"All {n} scores are equal, so their order is uninformative: all fives and all ones have the same values."
             " Read the level"
         )
     tied = tied_patterns(present, order, delay) or 0.0

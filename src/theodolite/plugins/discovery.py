@@ -204,8 +204,8 @@ def _parts(point: EntryPoint, hook: str) -> tuple[Any, ...]:
     for part in result if hook in _NEED_FAMILY else ():
         if not _NAME.fullmatch(part.name):
             wanted = f"{point.name}/{part.name}"
-            expected = f"expected e.g. `{wanted}`. {_remedy(point)}"
-            message = f"{_who(point)}: `{part.name}` is not a valid name of a part; {expected}"
+            example = f"expected e.g. `{wanted}`. {_remedy(point)}"
+            message = f"{_who(point)}: `{part.name}` is not a valid name of a part; {example}"
             raise InputError(message)
     return result
 

@@ -24,7 +24,7 @@ def test_constant_high_and_constant_low_scores_differ_in_level_only_and_say_so()
     assert (fives.pen, fives.cin, fives.lis, fives.notes) == (ones.pen, ones.cin, ones.lis, ones.notes)
     assert (fives.level, ones.level) == (5, 1)
     assert (fives.defect_share.value, ones.defect_share.value) == (0, 1)
-    assert "all fives and all ones would look the same" in fives.notes[0]
+    assert "all fives and all ones have the same values" in fives.notes[0]
     assert fives.lis.band is None
 
 

@@ -394,8 +394,8 @@ def _tally_details(subject: Subject, tally: StrategyTally) -> Iterator[str]:
 
 _REACHED = {
     Reach.NOTHING_KNOWN: "no label, so nothing is known",
-    Reach.NEVER: "no application ever failed: as it stands, it tells nobody apart",
-    Reach.ALWAYS: "every application failed always: as it stands, it tells nobody apart",
+    Reach.NEVER: "no application ever failed, so it does not distinguish applications",
+    Reach.ALWAYS: "every application always failed, so it does not distinguish applications",
     Reach.BETWEEN: "some fail, some do not",
 }
 

@@ -166,4 +166,4 @@ judges: {j: {guideline: spoiler-guardrail, model: m}}
 def test_a_guideline_that_overrides_a_pack_stays_where_it_takes_precedence(folder):
     split = split_study(*made(folder, PACKED))
 
-    assert split.kept == ("guideline `spoiler-guardrail`: it stands in for the pack's own",)
+    assert split.kept == ("guideline `spoiler-guardrail`: it overrides the one of the pack",)
