@@ -10,6 +10,7 @@ from pathlib import Path
 
 from theodolite.bootstrap.database import database_settings
 from theodolite.bootstrap.web_settings import serving_settings
+from theodolite.ports.application import HostResolver
 
 _SETTINGS = serving_settings(database_settings(Path(".theodolite"), None), secret_key="nothing is signed")  # noqa: S106
 
@@ -26,6 +27,7 @@ APPLICATION_ENV: tuple[str, ...] = _SETTINGS["APPLICATION_ENV"]
 APPLICATION_PYTHONS: tuple[str, ...] = _SETTINGS["APPLICATION_PYTHONS"]
 OPERATOR_KEY: str = _SETTINGS["OPERATOR_KEY"]
 ALLOW_PRIVATE: bool = _SETTINGS["ALLOW_PRIVATE"]
+HOST_RESOLVER: HostResolver = _SETTINGS["HOST_RESOLVER"]
 SECOND_FACTOR: tuple[str, ...] = _SETTINGS["SECOND_FACTOR"]
 METRICS_TOKEN: str = _SETTINGS["METRICS_TOKEN"]
 FORM_TARGETS: tuple[str, ...] = _SETTINGS["FORM_TARGETS"]

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from theodolite.bootstrap.database import django_settings
 from theodolite.config.serving import LOOPBACK, Mail, ServingSettings
+from theodolite.gateways.proxies import SystemHostResolver
 
 WEB = "theodolite.web"
 """The package of the web side."""
@@ -75,6 +76,7 @@ def serving_settings(
         "APPLICATION_PYTHONS": serving.teams.interpreters,
         "OPERATOR_KEY": serving.teams.operator_key,
         "ALLOW_PRIVATE": serving.teams.allows_private,
+        "HOST_RESOLVER": SystemHostResolver(),
         "SECOND_FACTOR": serving.second_factor,
         "METRICS_TOKEN": serving.metrics_token,
         "WORKSPACE": None,

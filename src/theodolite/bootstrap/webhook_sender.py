@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from theodolite.domain.errors import InputError
 from theodolite.gateways.http_transport import HttpTransport
 from theodolite.gateways.proxies import CallRoute, require_public_host
+from theodolite.ports.application import HostResolver
 
 TIMEOUT_S = 10.0
 """Time limit of one delivery, including the connection; seconds."""
@@ -49,13 +50,16 @@ class DeliveryOutcome:
     problem: str = ""
 
 
-def require_receiver(url: str, *, public_only: bool, what: str = "the receiver") -> None:
+def require_receiver(
+    url: str, *, public_only: bool, what: str = "the receiver", resolver: HostResolver | None = None
+) -> None:
     """Refuse an address that the server must not call.
 
     Args:
         url: The address.
         public_only: Whether it must be a public one with https.
         what: Owner of the address, for the message.
+        resolver: Resolves a host name that must be public; None to check numeric addresses only.
 
     Raises:
         InputError: If it is refused.
@@ -66,7 +70,16 @@ def require_receiver(url: str, *, public_only: bool, what: str = "the receiver")
         message = f"expected an address with {' or '.join(schemes)}:// and without a password; got `{url[:200]}`"
         raise InputError(message)
     if public_only:
-        require_public_host(url, what=what)
+        require_public_host(url, what=what, resolver=resolver)
+
+
+def host_problem(host: str, resolver: HostResolver) -> str:
+    """Return why a server must not call a host of a study, e.g. `bot.example:8000`; empty if it may."""
+    try:
+        require_public_host(f"//{host}", what="a call", resolver=resolver)
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def signature(message: WebhookMessage, timestamp: int) -> str:

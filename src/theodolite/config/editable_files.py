@@ -1,32 +1,25 @@
-"""Files of a study in the browser editor: reading, saving with history, drafts, and diagnostics.
+"""Files of a study in the browser editor: reading, saving with history, renaming, deleting, and drafts.
 
-Every saved text is kept: a save stores the text before and after it in the workspace. On a server the saved texts are
-drafts next to the study's files until a person applies them; a live event reads only the files.
+On a server the saved texts are drafts next to the study's files until a person applies them; a live event reads only
+the files.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
-from urllib.parse import quote
 
-from filelock import FileLock
-
-from theodolite.config.load_context import ResourceResolver
-from theodolite.config.loading import IGNORED_FOLDERS, OUTPUT_FOLDERS, OUTPUTS, LoadedStudy, load_study
-from theodolite.config.permissions import SERVING, USUAL, WORKSPACE_NAME, write_private
-from theodolite.config.required_access import code_hash_of, hosts_of, named_code, named_keys
+from theodolite.config.loading import IGNORED_FOLDERS, OUTPUT_FOLDERS, OUTPUTS
+from theodolite.config.permissions import SERVING, USUAL
+from theodolite.config.saved_texts import SavedTexts, TextDraft, TextVersion
 from theodolite.config.tables import unreadable
-from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
+from theodolite.config.yaml_edits import paths_of, with_value
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.identity import digest
 
@@ -38,9 +31,6 @@ LARGEST = 1_000_000
 
 MOST_LISTED = 500
 """Maximum number of listed files; count."""
-
-MOST_VERSIONS = 200
-"""Maximum number of stored versions per file; count. The oldest are deleted first."""
 
 _DEPTH = 3
 
@@ -58,29 +48,18 @@ class StudyText:
         name: Path in the study's folder, with `/`.
         text: The text; lines end in a line feed.
         is_draft: Whether the text is saved as a draft, so that the file in the folder differs.
+        is_missing: Whether the file does not exist; its stored versions can be restored.
     """
 
     name: str
     text: str
     is_draft: bool = False
+    is_missing: bool = False
 
     @property
     def version(self) -> str:
-        """Hash of the text; a save names the hash that it replaces."""
-        return digest("study file", self.text)[:16]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextVersion:
-    """A stored version of a file.
-
-    Attributes:
-        number: Counts up from 1.
-        saved_at: Time of storage; UTC.
-    """
-
-    number: int
-    saved_at: datetime
+        """Hash of the text, empty for a missing file; a save names the hash that it replaces."""
+        return "" if self.is_missing else digest("study file", self.text)[:16]
 
 
 class EditConflict(Conflict):
@@ -93,42 +72,6 @@ class EditConflict(Conflict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DraftReading:
-    """A study from its files and drafts.
-
-    Attributes:
-        loaded: The study; None if it has errors.
-        diagnostics: Errors, notes and open items, as listed by `theodolite check`.
-        added_access: Code and keys that the files of the folder do not name, as text.
-    """
-
-    loaded: LoadedStudy | None
-    diagnostics: tuple[LocatedDiagnostic, ...]
-    added_access: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsavedReading:
-    """A study without faults from its files, its drafts and an unsaved text.
-
-    Attributes:
-        loaded: The study.
-        added_access: Code and keys that the files of the folder do not name, in words.
-        known_hosts: Hosts that the files of the folder call.
-    """
-
-    loaded: LoadedStudy
-    added_access: tuple[str, ...]
-    known_hosts: frozenset[str]
-
-
-_READINGS: dict[str, tuple[object, DraftReading]] = {}
-"""The latest results by the study's storage, each with a key that changes with every file."""
-
-_MOST_READINGS = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EditableFiles:
     """The files of one study.
 
@@ -138,6 +81,7 @@ class EditableFiles:
         storage: Folder of stored versions and drafts, in a workspace.
         has_drafts: Whether a save makes a draft; otherwise it writes the file.
         accepted_keys: Keys with their receivers that a draft may add, e.g. `TEAM_KEY to api.example.org`.
+        host_problem: Returns why a draft must not add a host, empty if it may; None to permit all hosts.
     """
 
     folder: Path
@@ -145,10 +89,18 @@ class EditableFiles:
     main: str = USUAL
     has_drafts: bool = False
     accepted_keys: frozenset[str] = frozenset()
+    host_problem: Callable[[str], str] | None = None
+
+    @property
+    def saved(self) -> SavedTexts:
+        """Stored versions and drafts."""
+        return SavedTexts(storage=self.storage)
 
     def names(self) -> tuple[str, ...]:
         """Return the editable files, the study file first."""
-        there = {*self._in_folder(), *self.drafts()}
+        drafts = {name: self.saved.draft(name) for name in self.drafts()}
+        deleted = {name for name, draft in drafts.items() if draft is None or draft.text is None}
+        there = {*self._in_folder(), *drafts} - deleted
         return tuple(sorted(there, key=lambda name: (name != self.main, "/" in name, name))[:MOST_LISTED])
 
     def _in_folder(self) -> Iterator[str]:
@@ -166,9 +118,18 @@ class EditableFiles:
 
     def drafts(self) -> tuple[str, ...]:
         """Return the names of files with a draft."""
-        folder = self.storage / "drafts"
-        entries = folder.glob("*.json") if folder.is_dir() else ()
-        return tuple(sorted(json.loads(entry.read_text(encoding="utf-8"))["name"] for entry in entries))
+        return self.saved.drafts()
+
+    def deleted(self) -> tuple[str, ...]:
+        """Return the names of files that no longer exist and have stored versions."""
+        there = self.names()
+        return tuple(name for name in self.saved.files() if name not in there and self._is_missing(name))
+
+    def _is_missing(self, name: str) -> bool:
+        try:
+            return self.known(name) is None
+        except InputError:
+            return False
 
     def read(self, name: str) -> StudyText:
         """Return the text of a file; of its draft if there is one.
@@ -177,14 +138,43 @@ class EditableFiles:
             InputError: If the name is not allowed, or the file is too large or not a text file.
             NotFound: If there is no such file.
         """
-        path = self._path(name)
-        draft = self._draft(name)
-        if draft is not None:
-            return StudyText(name=name, text=draft["text"], is_draft=True)
-        if not path.is_file():
+        known = self.known(name)
+        if known is None:
             message = f"there is no file `{name}` in the study's folder"
             raise NotFound(message)
-        return StudyText(name=name, text=_text_of(path, name))
+        return known
+
+    def read_or_missing(self, name: str) -> StudyText:
+        """Return the text of a file, or a missing text if it does not exist.
+
+        Raises:
+            InputError: If the name is not allowed, or the file is too large or not a text file.
+        """
+        return self.known(name) or StudyText(
+            name=name, text="", is_missing=True, is_draft=self.saved.draft(name) is not None
+        )
+
+    def known(self, name: str) -> StudyText | None:
+        """Return the text of a file; None if it does not exist.
+
+        Raises:
+            InputError: If the name is not allowed, or the file is too large or not a text file.
+        """
+        path, draft = self.path(name), self.saved.draft(name)
+        if draft is not None:
+            return None if draft.text is None else StudyText(name=name, text=draft.text, is_draft=True)
+        return StudyText(name=name, text=_text_of(path, name)) if path.is_file() else None
+
+    def _same_as_seen(self, name: str, seen: str) -> StudyText | None:
+        """Return the text of a file; None if it does not exist.
+
+        Raises:
+            EditConflict: If it is not the version that the page showed.
+        """
+        known = self.known(name)
+        if (known.version if known else "") != seen:
+            raise EditConflict(known or self.read_or_missing(name))
+        return known
 
     def save(self, name: str, text: str, *, seen: str) -> StudyText:
         """Save a text, and store it as a version.
@@ -198,29 +188,113 @@ class EditableFiles:
             EditConflict: If the file has changed since.
             InputError: If the name or the text is not allowed, or the file cannot be written.
         """
-        path, text = self._path(name), text.replace("\r\n", "\n")
-        _require_size(name, text)
-        with self._locked():
-            known = self.read(name) if path.is_file() or self._draft(name) is not None else None
-            if known is None and path.name in _STUDY_FILES:
-                message = f"`{name}` is the name of another study's file; choose another name"
-                raise InputError(message)
-            if known is not None and known.version != seen:
-                raise EditConflict(known)
-            if known is not None and known.text == text:
-                return known
-            if known is not None and self._latest(name) != known.text:
-                self._store(name, known.text)
-            self._write(path, name, text)
-            self._store(name, text)
+        text = text.replace("\r\n", "\n")
+        require_size(name, text)
+        with self.saved.locked():
+            self._save(name, text, seen)
         return self.read(name)
+
+    def _save(self, name: str, text: str, seen: str) -> None:
+        path = self.path(name)
+        known = self._same_as_seen(name, seen)
+        if known is None:
+            _require_free_name(path, name)
+        if known is not None and known.text == text:
+            return
+        self._store_known(known)
+        self._write(path, name, text)
+        self.saved.store(name, text)
+
+    def delete(self, name: str, *, seen: str) -> None:
+        """Delete a file; its text is stored as a version, so that it can be restored.
+
+        Args:
+            name: Path in the study's folder.
+            seen: Version that the page showed.
+
+        Raises:
+            EditConflict: If the file has changed since.
+            InputError: If the study needs the file, or it cannot be deleted.
+            NotFound: If there is no such file.
+        """
+        self._require_movable(name)
+        with self.saved.locked():
+            self._store_known(self._same_as_seen(name, seen))
+            self.read(name)
+            self._remove(name)
+
+    def rename(self, name: str, new: str, *, seen: str) -> None:
+        """Rename a file, and change the keys of the study file that name it; versions of the old name are kept.
+
+        Args:
+            name: Path in the study's folder.
+            new: The new path.
+            seen: Version that the page showed.
+
+        Raises:
+            EditConflict: If the file has changed since.
+            InputError: If a name is not allowed or in use, or a file cannot be written.
+            NotFound: If there is no file of the old name.
+        """
+        with self.saved.locked():
+            self._same_as_seen(name, seen)
+            texts = self.after_renaming(name, new)
+            for changed, text in texts.items():
+                if text is None:
+                    self._store_known(self.read(changed))
+                else:
+                    self._save(changed, text, self.read_or_missing(changed).version)
+            if not self.has_drafts:
+                _replace_with(self.path(name), self.path(new))
+            self._remove(name)
+
+    def after_renaming(self, name: str, new: str) -> dict[str, str | None]:
+        """Return the files that a new name of a file changes: their texts, None for a deleted file.
+
+        Raises:
+            InputError: If a name is not allowed or in use.
+            NotFound: If there is no file of the old name.
+        """
+        for one in (name, new):
+            self._require_movable(one)
+        known, main = self.read(name), self.read(self.main)
+        if self.known(new) is not None:
+            message = f"`{new}` exists already; choose another name"
+            raise InputError(message)
+        _require_free_name(self.path(new), new)
+        text = with_renamed(main.text, name, new)
+        return {new: known.text, **({self.main: text} if text != main.text else {}), name: None}
+
+    def _require_movable(self, name: str) -> None:
+        self.path(name)
+        if name == self.main:
+            message = f"`{name}` is the study itself; it cannot be renamed or deleted"
+            raise InputError(message)
+
+    def _remove(self, name: str) -> None:
+        """Delete a file, or draft its deletion."""
+        path = self.path(name)
+        try:
+            if self.has_drafts and path.is_file():
+                self._write_draft(path, name, None)
+            elif self.has_drafts:
+                self.saved.discard(name)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            message = f"`{name}` cannot be deleted: {unreadable(error)}"
+            raise InputError(message) from error
+
+    def _write_draft(self, path: Path, name: str, text: str | None) -> None:
+        draft = self.saved.draft(name)
+        base = draft.base if draft is not None else _hash_of(path)
+        self.saved.write_draft(name, TextDraft(base=base, text=text))
 
     def _write(self, path: Path, name: str, text: str) -> None:
         """Write a text, as a draft or as the file itself; line endings and a byte order mark are preserved."""
         try:
             if self.has_drafts:
-                draft = self._draft(name) or {"name": name, "base": _hash_of(path)}
-                _written(self._draft_path(name), json.dumps(draft | {"text": text}))
+                self._write_draft(path, name, text)
             else:
                 _replace(path, text)
         except OSError as error:
@@ -229,12 +303,7 @@ class EditableFiles:
 
     def versions(self, name: str) -> tuple[TextVersion, ...]:
         """Return the stored versions of a file, latest first."""
-        folder = self._versions(name)
-        files = sorted(folder.glob("*.txt"), reverse=True) if folder.is_dir() else []
-        return tuple(
-            TextVersion(number=int(file.stem), saved_at=datetime.fromtimestamp(file.stat().st_mtime, UTC))
-            for file in files
-        )
+        return self.saved.versions(name)
 
     def version(self, name: str, number: int) -> str:
         """Return the text of a stored version.
@@ -242,140 +311,42 @@ class EditableFiles:
         Raises:
             NotFound: If there is no version of this number.
         """
-        self._path(name)
-        file = self._versions(name) / f"{number:06d}.txt"
-        if not file.is_file():
-            message = f"there is no version {number} of `{name}`"
-            raise NotFound(message)
-        return file.read_bytes().decode("utf-8")
+        self.path(name)
+        return self.saved.version(name, number)
 
-    def _latest(self, name: str) -> str | None:
-        known = self.versions(name)
-        return self.version(name, known[0].number) if known else None
+    def _store_known(self, known: StudyText | None) -> None:
+        if known is not None:
+            self.saved.store(known.name, known.text)
 
-    def _store(self, name: str, text: str) -> None:
-        known = self.versions(name)
-        _written(self._versions(name) / f"{known[0].number + 1 if known else 1:06d}.txt", text)
-        for old in known[MOST_VERSIONS - 1 :]:
-            (self._versions(name) / f"{old.number:06d}.txt").unlink(missing_ok=True)
-
-    def check(
-        self, *, resolver: ResourceResolver | None = None, environ: Mapping[str, str] | None = None
-    ) -> DraftReading:
-        """Return the study from its files and drafts, with all findings of `theodolite check`.
-
-        The latest results are cached until a file changes.
-        """
-        stamp = (self._stamp(), environ is None, self.accepted_keys)
-        key = str(self.storage)
-        if key not in _READINGS or _READINGS[key][0] != stamp:
-            _READINGS.pop(key, None)
-            _READINGS[key] = (stamp, self._check(resolver, environ))
-            while len(_READINGS) > _MOST_READINGS:
-                _READINGS.pop(next(iter(_READINGS)))
-        return _READINGS[key][1]
-
-    def _stamp(self) -> str:
-        """Return a key that changes with every file or draft."""
-        folders = [self.folder, self.storage / "drafts"]
-        entries = sorted(path for folder in folders if folder.is_dir() for path in folder.rglob("*") if path.is_file())
-        ignored = self.folder / WORKSPACE_NAME
-        shown = [path for path in entries if not path.is_relative_to(ignored) or path.is_relative_to(folders[1])]
-        return digest(*(f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in shown))
-
-    def _check(self, resolver: ResourceResolver | None, environ: Mapping[str, str] | None) -> DraftReading:
-        if not self.drafts():
-            return _reading(self.folder, self.main, resolver, environ)
-        with self._with_texts() as folder:
-            reading = _reading(folder, self.main, resolver, environ)
-            return replace(reading, added_access=self._refused(reading, resolver))
-
-    def _refused(self, reading: DraftReading, resolver: ResourceResolver | None) -> tuple[str, ...]:
-        """Return the code and keys that a study names and the files of the folder do not, without accepted keys."""
-        if reading.loaded is None:
-            return ()
-        added = added_access(_reading(self.folder, self.main, resolver, None).loaded, reading.loaded)
-        return tuple(item for item in added if item not in {f"key `{use}`" for use in self.accepted_keys})
-
-    @contextmanager
-    def with_unsaved(
-        self, name: str, text: str, *, resolver: ResourceResolver | None = None
-    ) -> Iterator[UnsavedReading]:
-        """Give the study as it reads with an unsaved text in place of one file; nothing is saved.
-
-        Recordings can be read inside the context only.
-
-        Raises:
-            InputError: If the name is not allowed, or the text is too large.
-            InvalidStudyError: If the study has faults with this text.
-        """
-        self._path(name)
-        _require_size(name, text)
-        self.storage.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._with_texts({name: text.replace("\r\n", "\n")}) as folder:
-            reading = _reading(folder, self.main, resolver, None)
-            if reading.loaded is None:
-                raise InvalidStudyError(reading.diagnostics, ending="Correct the errors first.")
-            saved = _reading(self.folder, self.main, resolver, None).loaded
-            yield UnsavedReading(
-                loaded=replace(reading.loaded, folder=self.folder, code=None),
-                added_access=self._refused(reading, resolver) if self.has_drafts else (),
-                known_hosts=frozenset(hosts_of(saved.study) if saved else ()),
-            )
-
-    def apply(self, *, resolver: ResourceResolver | None = None) -> tuple[str, ...]:
-        """Write the drafts to the study's files, and return their names.
-
-        Raises:
-            InvalidStudyError: If the study would have errors.
-            InputError: If it would run code or send keys that the files do not name yet.
-            Conflict: If a file has changed on disk since its draft was started.
-        """
-        with self._locked():
-            names = self.drafts()
-            reading = self.check(resolver=resolver)
-            if reading.loaded is None:
-                raise InvalidStudyError(reading.diagnostics, ending="Nothing was written.")
-            if reading.added_access:
-                message = f"the draft adds {'; '.join(reading.added_access)}; only the operator adds code and keys"
-                raise InputError(message)
-            for name in names:
-                self._require_same_base(name)
-            for name in names:
-                _replace(self._path(name), self.read(name).text)
-                self._draft_path(name).unlink()
-        return names
+    def apply_draft(self, name: str) -> None:
+        """Write the draft of a file to the file, or delete the file."""
+        drafted = self.known(name)
+        if drafted is None:
+            self.path(name).unlink(missing_ok=True)
+        else:
+            _replace(self.path(name), drafted.text)
+        self.saved.discard(name)
 
     def discard(self, name: str) -> None:
         """Delete the draft of a file; its versions are kept."""
-        self._path(name)
-        with self._locked():
-            self._draft_path(name).unlink(missing_ok=True)
+        self.path(name)
+        with self.saved.locked():
+            self.saved.discard(name)
 
-    def _require_same_base(self, name: str) -> None:
-        draft = self._draft(name)
-        if draft is not None and draft["base"] != _hash_of(self._path(name)):
+    def require_same_base(self, name: str) -> None:
+        """Refuse a draft of a file that has changed on disk.
+
+        Raises:
+            Conflict: If it has changed since its draft was started.
+        """
+        draft = self.saved.draft(name)
+        if draft is not None and draft.base != _hash_of(self.path(name)):
             message = (
                 f"`{name}` was changed on the machine after its draft was begun; copy your text, discard the draft"
             )
             raise Conflict(message)
 
-    @contextmanager
-    def _with_texts(self, unsaved: Mapping[str, str] | None = None) -> Iterator[Path]:
-        """Give a copy of the folder in which drafts and unsaved texts replace the files; other files are linked."""
-        with TemporaryDirectory(dir=self.storage) as made:
-            folder = Path(made) / self.folder.name
-            ignored = shutil.ignore_patterns(".*", *OUTPUT_FOLDERS, *IGNORED_FOLDERS)
-            shutil.copytree(self.folder, folder, ignore=ignored, copy_function=_link)
-            texts = {name: self.read(name).text for name in self.drafts()} | dict(unsaved or {})
-            for name, text in texts.items():
-                path = folder / name
-                path.unlink(missing_ok=True)  # it may be a link to the file of the study
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            yield folder
-
-    def _path(self, name: str) -> Path:
+    def path(self, name: str) -> Path:
         """Return the path of a file.
 
         Raises:
@@ -400,51 +371,20 @@ class EditableFiles:
             raise InputError(message)
         return path
 
-    def _draft_path(self, name: str) -> Path:
-        return self.storage / "drafts" / f"{quote(name, safe='')}.json"
 
-    def _draft(self, name: str) -> dict[str, str] | None:
-        file = self._draft_path(name)
-        draft: dict[str, str] | None = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-        return draft
+def with_renamed(text: str, name: str, new: str) -> str:
+    """Return the text of a study in which the values that name a file have its new name.
 
-    def _versions(self, name: str) -> Path:
-        return self.storage / "versions" / quote(name, safe="")
+    Values that cannot be changed alone stay; the check of the study reports them.
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Serialise saves of several processes."""
-        self.storage.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with FileLock(self.storage / "lock", timeout=30):
-            yield
-
-
-def added_access(before: LoadedStudy | None, after: LoadedStudy) -> tuple[str, ...]:
-    """Return the code and keys that a study has started to name, as text.
-
-    Args:
-        before: The study before; None if its files had errors.
-        after: The study afterwards.
+    Example:
+        >>> with_renamed("cases: {file: a.csv}  # few", "a.csv", "b.csv")
+        'cases: {file: b.csv}  # few'
     """
-    known = {code.shown for code in named_code(before.study)} if before else set()
-    sent = {use.shown for use in named_keys(before.study)} if before else set()
-    code = [f"code `{code.shown}`" for code in named_code(after.study) if code.shown not in known]
-    keys = [f"key `{use.shown}`" for use in named_keys(after.study) if use.needs_permission and use.shown not in sent]
-    changed = []
-    # Both hashes are of the code that remains: a study may stop naming code without the operator.
-    if before and not code and code_hash_of(after.study, before.folder) != code_hash_of(after.study, after.folder):
-        changed = ["changed code"]
-    return (*code, *keys, *changed)
-
-
-def _reading(
-    folder: Path, main: str, resolver: ResourceResolver | None, environ: Mapping[str, str] | None
-) -> DraftReading:
-    try:
-        loaded = load_study(folder / main, environ=environ, resolver=resolver, looks_at_code=True)
-    except InvalidStudyError as error:
-        return DraftReading(loaded=None, diagnostics=error.placed)
-    return DraftReading(loaded=loaded, diagnostics=loaded.notes)
+    for path in paths_of(text, name):
+        with suppress(InputError):
+            text = with_value(text, path, new)
+    return text
 
 
 _STUDY_FILES = (USUAL, "study.yml")
@@ -462,7 +402,18 @@ def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
 
-def _require_size(name: str, text: str) -> None:
+def _require_free_name(path: Path, name: str) -> None:
+    if path.name in _STUDY_FILES:
+        message = f"`{name}` is the name of another study's file; choose another name"
+        raise InputError(message)
+
+
+def require_size(name: str, text: str) -> None:
+    """Refuse a text that is too large to be edited.
+
+    Raises:
+        InputError: If it is larger than `LARGEST`.
+    """
     if len(text.encode("utf-8", "replace")) > LARGEST:
         message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the machine itself"
         raise InputError(message)
@@ -486,11 +437,6 @@ def _hash_of(path: Path) -> str:
     return digest("file", path.read_bytes().hex()) if path.is_file() else ""
 
 
-def _written(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_private(path, text)
-
-
 def _replace(path: Path, text: str) -> None:
     """Write a file atomically, preserving mode, line endings and byte order mark."""
     before = path.read_bytes() if path.is_file() else b""
@@ -506,9 +452,7 @@ def _replace(path: Path, text: str) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _link(source: str, target: str) -> str:
-    try:
-        os.link(source, target)
-    except OSError:  # another file system, or one without hard links
-        shutil.copy2(source, target)
-    return target
+def _replace_with(path: Path, target: Path) -> None:
+    """Copy the bytes and the mode of a file to a file of the same text, whose line endings may differ."""
+    target.write_bytes(path.read_bytes())
+    shutil.copymode(path, target)

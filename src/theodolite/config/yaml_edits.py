@@ -54,6 +54,22 @@ def value_at(text: str, path: Path) -> object:
     return None if node is None else _content(node)
 
 
+def paths_of(text: str, value: str) -> tuple[Path, ...]:
+    """Return the paths of the values that are a text; none if the text is not valid YAML."""
+    try:
+        return tuple(_paths_of(value_at(text, ()), value, ()))
+    except InputError:
+        return ()
+
+
+def _paths_of(content: object, value: str, path: Path) -> Iterator[Path]:
+    entries = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    if content == value:
+        yield path
+    for key, item in entries:
+        yield from _paths_of(item, value, (*path, key))
+
+
 def source_at(text: str, path: Path) -> str:
     """Return the lines of a value as written, without their indentation; empty if there is none."""
     node = _find(_root(text), path)

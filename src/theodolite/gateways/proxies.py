@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import ipaddress
 import re
+import socket
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.network import NO_PROXY, NetworkSettings
+from theodolite.ports.application import HostResolver
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -54,6 +56,9 @@ _REFUSED_6 = tuple(
 )
 
 
+_PUBLIC = "name a host that the Internet can reach"
+
+
 def is_public(address: str) -> bool:
     """Return whether a numeric address is publicly routable; other texts are not addresses."""
     try:
@@ -78,23 +83,43 @@ def _standing_for(address: _Address) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else address.ipv4_mapped
 
 
-def require_public_host(url: str, *, what: str) -> None:
-    """Reject an address whose host is a non-public number; names are checked at the connection.
+class SystemHostResolver:
+    """Resolves host names as the machine does; implements `HostResolver`."""
+
+    def addresses(self, host: str) -> tuple[str, ...]:
+        """Return the numeric addresses of a host name; none if it cannot be resolved."""
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            return ()
+        return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def require_public_host(url: str, *, what: str, resolver: HostResolver | None = None) -> None:
+    """Reject an address whose host is not public.
+
+    The connection checks names again, because their addresses may change.
 
     Args:
         url: The address.
         what: Owner of the address, for the message.
+        resolver: Resolves a host name; None to check numeric addresses only.
 
     Raises:
-        InputError: If the host is a number of a private network, of this machine, or of several machines.
+        InputError: If an address of the host belongs to a private network, to this machine, or to several machines.
     """
     host = urlsplit(url).hostname or ""
     try:
         ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
+        met = resolver.addresses(host) if resolver is not None and host else ()
+        refused = next((address for address in met if not is_public(address)), "")
+        if refused:
+            message = f"{what} is at `{host}`, whose address {refused} is not a public address; {_PUBLIC}"
+            raise InputError(message) from None
         return
     if not is_public(host):
-        message = f"{what} stands at `{host}`, which is not a public address; name one that the Internet can reach"
+        message = f"{what} is at `{host}`, which is not a public address; {_PUBLIC}"
         raise InputError(message)
 
 

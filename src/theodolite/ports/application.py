@@ -161,3 +161,11 @@ class Endpoint(Protocol):
     async def check_endpoint(self) -> EndpointCheck:
         """Call once, within 4 seconds; never raises a `GatewayError`."""
         ...
+
+
+class HostResolver(Protocol):
+    """Resolves host names."""
+
+    def addresses(self, host: str) -> tuple[str, ...]:
+        """Return the numeric addresses of a host name; none if it cannot be resolved."""
+        ...

@@ -21,6 +21,7 @@ from theodolite.config.load_context import EXAMPLES
 from theodolite.config.starters import StarterKind
 from theodolite.config.study import pack_names
 from theodolite.domain.errors import InputError
+from theodolite.ports.application import HostResolver
 
 _KINDS = (
     (StarterKind.APPLICATION.value, "An application that can be called"),
@@ -43,6 +44,7 @@ class StudyCreation:
         create: Writes the files of a name, a kind and its answers, and returns the address of the editor.
         is_server: Whether the page belongs to a server: files are uploaded, and code and its paths are refused.
         allows_private: Whether a server calls addresses that are not public.
+        resolver: Resolves the hosts of addresses that must be public.
     """
 
     template: str
@@ -50,6 +52,7 @@ class StudyCreation:
     create: Callable[[str, StarterKind, Mapping[str, str]], str]
     is_server: bool = False
     allows_private: bool = True
+    resolver: HostResolver | None = None
 
 
 class NewStudyForm(Form):
@@ -103,7 +106,12 @@ class NewStudyForm(Form):
         address = str(self.cleaned_data.get(field, "")).strip()
         try:
             if address:
-                require_receiver(address, public_only=not self._creation.allows_private, what=what)
+                require_receiver(
+                    address,
+                    public_only=not self._creation.allows_private,
+                    what=what,
+                    resolver=self._creation.resolver,
+                )
         except InputError as error:
             text = str(error)
             self.add_error(field, f"{text[0].upper()}{text[1:]}.")

@@ -22,14 +22,9 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.editable_files import (
-    LARGEST,
-    DraftReading,
-    EditableFiles,
-    EditConflict,
-    StudyText,
-    TextVersion,
-)
+from theodolite.config.edit_checks import DraftReading, apply, check
+from theodolite.config.editable_files import LARGEST, EditableFiles, EditConflict, StudyText
+from theodolite.config.saved_texts import TextVersion
 from theodolite.config.study_forms import (
     GENERAL,
     FormField,
@@ -309,7 +304,7 @@ def _restore(request: HttpRequest, edited: EditedStudy, name: str, rest: str) ->
 
 def _apply(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str) -> HttpResponse:
     """Write the drafts to the files, and open the page that publishes them."""
-    _record(edited, "applied drafts of the study", edited.files.apply(resolver=resource_resolver()))
+    _record(edited, "applied drafts of the study", apply(edited.files, resolver=resource_resolver()))
     messages.success(request, "The drafts are written to the study's files. Review the changes, then publish.")
     return redirect(edited.publishing or edited.page())
 
@@ -366,7 +361,7 @@ def _page(
     unsaved: _RefusedText | None = None,
     status: HTTPStatus = HTTPStatus.OK,
 ) -> HttpResponse:
-    reading = edited.files.check(resolver=resource_resolver(), environ=edited.environ)
+    reading = check(edited.files, resolver=resource_resolver(), environ=edited.environ)
     context = _context(request, edited, shown, reading) | {"unsaved": unsaved}
     if not _is_script(request):
         return render(request, "web/editing/edit.html", context, status=status)

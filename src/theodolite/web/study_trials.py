@@ -25,7 +25,8 @@ from theodolite.bootstrap.study_trials import (
     model_judges,
     try_judge,
 )
-from theodolite.config.editable_files import EditableFiles, UnsavedReading
+from theodolite.config.edit_checks import OPERATOR_ONLY, UnsavedReading, with_unsaved
+from theodolite.config.editable_files import EditableFiles
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.yaml_source import InvalidStudyError, render_diagnostics
 from theodolite.domain.annotator import ModelJudge
@@ -171,7 +172,7 @@ def problem_of(error: TheodoliteError) -> str:
 def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, name: str) -> HttpResponse:
     """Show a questionnaire, a category or a guideline as people will see it; answers are stored nowhere."""
     try:
-        with edited.files.with_unsaved(unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
+        with with_unsaved(edited.files, unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
             study = reading.loaded.study
     except (InputError, StudyError) as error:
         return _refused(request, edited, "No preview", problem_of(error))
@@ -243,13 +244,13 @@ def _loaded(edited: EditedStudy, unsaved: UnsavedText) -> tuple[LoadedStudy, Tri
         InputError: If the text adds code or keys that only the operator may add.
         InvalidStudyError: If it has faults.
     """
-    with edited.files.with_unsaved(unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
+    with with_unsaved(edited.files, unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
         return reading.loaded, _access(edited, reading)
 
 
 def _access(edited: EditedStudy, reading: UnsavedReading) -> TrialAccess:
     if reading.added_access:
-        message = f"the text adds {'; '.join(reading.added_access)}; only the operator adds code and keys"
+        message = f"the text adds {'; '.join(reading.added_access)}; {OPERATOR_ONLY}"
         raise InputError(message)
     return TrialAccess(
         environ=edited.trials.environ(reading.loaded.study),
@@ -265,7 +266,7 @@ def trial(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, name:
     """Show the dialogues of a trial and its cost; once the cost is confirmed, show the judge's answers."""
     heading = f"Trial of judge {name}"
     try:
-        with edited.files.with_unsaved(unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
+        with with_unsaved(edited.files, unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
             loaded, access = reading.loaded, _access(edited, reading)
             planned = _planned(edited, loaded, name)
     except (InputError, NotFound, StudyError) as error:

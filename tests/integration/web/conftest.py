@@ -18,6 +18,7 @@ from filelock import FileLock
 from playwright.sync_api import Browser, Page
 
 from tests.browser_pages import Visitor, load_by_click
+from tests.fakes.hosts import FakeHostResolver
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
@@ -154,6 +155,7 @@ def _closed(file: Path) -> Path:
 def event(event_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostedStudy]:
     """The seeded event in a workspace of this test's own, for Django's test client and for models."""
     monkeypatch.setattr(settings, "WORKSPACE", tmp_path)
+    monkeypatch.setattr(settings, "HOST_RESOLVER", FakeHostResolver())
     database = database_settings(tmp_path, patience_s=1)
     shutil.copy(event_file, database["NAME"])
     configure_django(database)

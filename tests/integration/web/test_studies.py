@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import override_settings
 from django.utils import timezone
 
+from tests.fakes.hosts import FakeHostResolver
 from tests.integration.web.editing import change
 from theodolite.bootstrap.permission import code_request
 from theodolite.config.loading import load_study
@@ -183,7 +184,9 @@ def test_only_the_example_may_run_its_code(organiser, root, monkeypatch):
         (sent("empty", "con"), "is not a valid name of a folder"),
         (sent("empty", "there"), "there is a folder or file `there` already"),
         (sent("application", app="bot.py:reply"), "Expected an address with https://"),
-        (sent("application", app="https://10.0.0.8/chat"), "The application stands at `10.0.0.8`"),
+        (sent("application", app="https://10.0.0.8/chat"), "application is at `10.0.0.8`, which is not a public"),
+        (sent("application", app="https://inner.example/chat"), "at `inner.example`, whose address 10.0.0.9"),
+        (sent("recorded", guideline="groundedness", model_url="https://inner.example/v1"), "whose address 10.0.0.9"),
         (sent("application", model_url="http://models.example/v1"), "Expected an address with https://"),
         (sent("recorded", source="/etc/passwd"), "Choose a file"),
         (sent("recorded", source=("a.py", b"x")), "Choose a file that ends in .csv"),
@@ -191,14 +194,16 @@ def test_only_the_example_may_run_its_code(organiser, root, monkeypatch):
         (sent("recorded", source=("a.csv", b"")), "is empty"),
     ],
     ids=[
-        "way out", "device", "exists", "code", "private host", "no tls", "path", "suffix", "size", "empty",
+        "way out", "device", "exists", "code", "private host", "private name", "private model", "no tls", "path",
+        "suffix", "size", "empty",
     ],
 )  # fmt: skip
 def test_no_study_is_created_from_unsuitable_answers(organiser, root, form, words):
     (root / "there").mkdir(parents=True)
     for file in [value for value in form.values() if isinstance(value, SimpleUploadedFile)]:
         file.seek(0)
-    answer = create(organiser, root, form)
+    with override_settings(HOST_RESOLVER=FakeHostResolver({"inner.example": ["10.0.0.9"]})):
+        answer = create(organiser, root, form)
 
     assert (answer.status_code, words in unescape(answer.content.decode())) == (422, True)
     assert [entry.name for entry in root.iterdir()] == ["there"]

@@ -13,6 +13,7 @@ from django.test import override_settings
 from django.urls import reverse
 from django.utils import timezone
 
+from tests.fakes.hosts import FakeHostResolver
 from theodolite.bootstrap.page_checks import PageAnswer
 from theodolite.domain.event import Role
 from theodolite.store.models import AnnotationRow
@@ -185,6 +186,40 @@ def test_organisers_cannot_add_code_or_use_keys_of_the_server(editor):
     assert editor.post(act="apply").status_code == 422
 
 
+def with_toy(text, lines):
+    """Return the text of a study with another application, `inner`."""
+    text = text.replace("applications:\n", "applications:\n" + lines, 1)
+    return text.replace("[careful-toy],", "[careful-toy, inner],")
+
+
+def test_a_draft_adds_no_host_with_a_private_address_unless_the_operator_allows_it(editor):
+    url = "https://inner.example/chat"
+    lines = f"  inner: {{kind: http, url: {url}, body: {{q: '{{{{ prompt }}}}'}}}}\n"
+    text = with_toy(editor.file, lines)
+    names = FakeHostResolver({"inner.example": ["10.0.0.9"]})
+    with override_settings(HOST_RESOLVER=names, ALLOW_PRIVATE=False):
+        editor.post(text=text)
+        page, refused = unescape(editor.page()), editor.post(act="apply")
+    before = editor.file
+    with override_settings(HOST_RESOLVER=names, ALLOW_PRIVATE=True):
+        allowed = editor.post(act="apply")
+
+    assert "host `inner.example`: a call is at `inner.example`, whose address 10.0.0.9" in page
+    assert (refused.status_code, "inner" in before, allowed.status_code) == (422, False, 200)
+    assert url in editor.file
+
+
+def test_a_name_that_becomes_private_after_the_check_is_refused_when_the_draft_is_applied(editor):
+    lines = "  inner: {kind: http, url: https://inner.example/chat, body: {q: '{{ prompt }}'}}\n"
+    with override_settings(ALLOW_PRIVATE=False):
+        with override_settings(HOST_RESOLVER=FakeHostResolver({"inner.example": ["93.184.216.34"]})):
+            editor.post(text=with_toy(editor.file, lines))
+            assert "Review and publish" in editor.page()
+        with override_settings(HOST_RESOLVER=FakeHostResolver({"inner.example": ["10.0.0.9"]})):
+            assert editor.post(act="apply").status_code == 422
+    assert "inner" not in editor.file
+
+
 def test_an_accepted_application_enters_the_draft_with_its_key_only(editor, own):
     team = Membership.objects.get(hosted=own, role=Role.TEAM.value)
     facts = {"url": "https://harbour.example/chat", "body": '{"q": "{{ prompt }}"}', "sealed": b"x"}
@@ -270,7 +305,7 @@ def test_a_trial_adds_no_key_and_names_the_errors_of_the_text(editor):
     broken = tried(editor, "trial:careful", text=editor.file.replace("minutes: 30", "minuts: 30", 1))
 
     assert stolen.status_code == broken.status_code == 422
-    assert "only the operator adds code and keys" in stolen.content.decode()
+    assert "only the operator adds code, keys and private hosts" in stolen.content.decode()
     assert "Did you mean" in unescape(broken.content.decode())
 
 

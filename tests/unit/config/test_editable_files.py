@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from theodolite.config.edit_checks import added_errors, apply, check
 from theodolite.config.editable_files import LARGEST, EditableFiles, EditConflict
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import Conflict, InputError, NotFound
@@ -116,8 +117,8 @@ def test_a_draft_is_validated_and_the_files_are_unchanged_until_it_is_applied(dr
 
     assert (drafted.folder / "study.yaml").read_text(encoding="utf-8") == STUDY
     assert drafted.read("study.yaml").is_draft
-    assert drafted.check().loaded.study.guidelines[0].question.text == "Is it friendly?"
-    assert drafted.apply() == ("study.yaml",)
+    assert check(drafted).loaded.study.guidelines[0].question.text == "Is it friendly?"
+    assert apply(drafted) == ("study.yaml",)
     assert "friendly" in (drafted.folder / "study.yaml").read_text(encoding="utf-8")
     assert drafted.drafts() == ()
 
@@ -125,10 +126,10 @@ def test_a_draft_is_validated_and_the_files_are_unchanged_until_it_is_applied(dr
 def test_a_draft_with_errors_is_not_applied(drafted):
     save(drafted, STUDY.replace("annotators:", "anotators:"))
 
-    (fault,) = [item for item in drafted.check().diagnostics if "Did you mean" in item.message]
+    (fault,) = [item for item in check(drafted).diagnostics if "Did you mean" in item.message]
     assert (fault.file, fault.line) == ("study.yaml", 6)
     with pytest.raises(InvalidStudyError):
-        drafted.apply()
+        apply(drafted)
     assert (drafted.folder / "study.yaml").read_text(encoding="utf-8") == STUDY
 
 
@@ -140,11 +141,11 @@ def test_a_draft_adds_neither_code_nor_keys_of_the_server(drafted):
     scenarios = "scenarios: {hours: {scripts: {hello: Hello}}}\n"
     save(drafted, STUDY.replace("guidelines:", endpoint + code + scenarios + "guidelines:"))
 
-    added = drafted.check().added_access
+    added = check(drafted).added_access
     assert "code `bot.py:answer`" in added
     assert "key `DATABASE_PASSWORD to other.example`" in added
     with pytest.raises(InputError, match="operator"):
-        drafted.apply()
+        apply(drafted)
 
 
 def test_a_draft_may_remove_code(drafted):
@@ -156,8 +157,8 @@ def test_a_draft_may_remove_code(drafted):
     (drafted.folder / "study.yaml").write_text(text, encoding="utf-8")
     save(drafted, text.replace(code, ""))
 
-    assert drafted.check().added_access == ()
-    assert drafted.apply() == ("study.yaml",)
+    assert check(drafted).added_access == ()
+    assert apply(drafted) == ("study.yaml",)
 
 
 def test_a_file_that_changed_on_the_machine_is_not_replaced_by_an_older_draft(drafted):
@@ -165,7 +166,7 @@ def test_a_file_that_changed_on_the_machine_is_not_replaced_by_an_older_draft(dr
     (drafted.folder / "study.yaml").write_text(STUDY + "title: Machine\n", encoding="utf-8")
 
     with pytest.raises(Conflict, match="on the machine"):
-        drafted.apply()
+        apply(drafted)
     drafted.discard("study.yaml")
     assert "Machine" in drafted.read("study.yaml").text
     assert len(drafted.versions("study.yaml")) == 2
@@ -178,3 +179,130 @@ def test_a_study_in_a_subfolder_is_not_edited(files):
     assert files.names() == ("study.yaml", "rows.csv")
     with pytest.raises(InputError, match="another study"):
         files.save("inner/consent.md", "x", seen="")
+
+
+def delete(files, name):
+    files.delete(name, seen=files.read(name).version)
+
+
+def rename(files, name, new):
+    files.rename(name, new, seen=files.read(name).version)
+
+
+def test_a_deleted_file_is_listed_and_its_text_can_be_restored(files):
+    before = (files.folder / "rows.csv").read_text(encoding="utf-8")
+    delete(files, "rows.csv")
+
+    assert not (files.folder / "rows.csv").exists()
+    assert (files.names(), files.deleted()) == (("study.yaml",), ("rows.csv",))
+    files.save("rows.csv", files.version("rows.csv", 1), seen=files.read_or_missing("rows.csv").version)
+    assert (files.folder / "rows.csv").read_text(encoding="utf-8") == before
+    assert files.deleted() == ()
+
+
+def test_a_renamed_file_keeps_its_bytes_and_the_study_names_it(files):
+    raw = b"\xef\xbb\xbfid,prompt,response,label\r\n1,Hi,Hello,yes\r\n"
+    (files.folder / "rows.csv").write_bytes(raw)
+    rename(files, "rows.csv", "recordings/first.csv")
+
+    assert (files.folder / "recordings/first.csv").read_bytes() == raw
+    assert (files.names(), files.deleted()) == (("study.yaml", "recordings/first.csv"), ("rows.csv",))
+    text = (files.folder / "study.yaml").read_text(encoding="utf-8")
+    assert text == STUDY.replace("rows.csv", "recordings/first.csv")
+    assert check(files).loaded is not None
+
+
+def test_a_drafted_deletion_and_a_drafted_new_name_reach_the_files_together(drafted):
+    before = sorted(path.name for path in drafted.folder.iterdir())
+    rename(drafted, "rows.csv", "first.csv")
+
+    assert sorted(path.name for path in drafted.folder.iterdir()) == before
+    assert (drafted.names(), drafted.deleted()) == (("study.yaml", "first.csv"), ("rows.csv",))
+    assert drafted.drafts() == ("first.csv", "rows.csv", "study.yaml")
+    assert apply(drafted) == ("first.csv", "rows.csv", "study.yaml")
+    assert sorted(path.name for path in drafted.folder.iterdir()) == ["first.csv", "study.yaml"]
+    assert drafted.version("rows.csv", 1).startswith("id,prompt")
+
+
+def test_a_drafted_deletion_that_breaks_the_study_is_not_applied_and_can_be_discarded(drafted):
+    delete(drafted, "rows.csv")
+
+    assert check(drafted).loaded is None
+    with pytest.raises(InvalidStudyError):
+        apply(drafted)
+    drafted.discard("rows.csv")
+    assert check(drafted).loaded is not None
+    assert drafted.names() == ("study.yaml", "rows.csv")
+
+
+def test_a_deleted_draft_of_a_new_file_leaves_no_draft(drafted):
+    drafted.save("more.csv", "id\n1\n", seen="")
+    delete(drafted, "more.csv")
+
+    assert (drafted.drafts(), drafted.deleted()) == ((), ("more.csv",))
+
+
+def test_a_file_that_changed_on_the_machine_is_not_deleted_by_an_older_draft(drafted):
+    delete(drafted, "rows.csv")
+    drafted.save("study.yaml", STUDY.replace("rows.csv", "new.csv"), seen=drafted.read("study.yaml").version)
+    drafted.save("new.csv", "id,prompt,response,label\n1,Hi,Hello,yes\n", seen="")
+    (drafted.folder / "rows.csv").write_text("changed\n", encoding="utf-8")
+
+    with pytest.raises(Conflict, match="on the machine"):
+        apply(drafted)
+    assert (drafted.folder / "rows.csv").read_text(encoding="utf-8") == "changed\n"
+
+
+@pytest.mark.parametrize("has_drafts", [False, True], ids=["files", "drafts"])
+def test_a_page_that_shows_an_older_text_neither_deletes_nor_renames(files, drafted, has_drafts):
+    edited = drafted if has_drafts else files
+    seen = edited.read("rows.csv").version
+    save(edited, "id,prompt,response,label\n2,Hi,Hello,yes\n", "rows.csv")
+
+    for act in (lambda: edited.delete("rows.csv", seen=seen), lambda: edited.rename("rows.csv", "b.csv", seen=seen)):
+        with pytest.raises(EditConflict) as conflict:
+            act()
+        assert conflict.value.current.text.endswith("2,Hi,Hello,yes\n")
+    assert edited.names() == ("study.yaml", "rows.csv")
+
+
+@pytest.mark.parametrize("has_drafts", [False, True], ids=["files", "drafts"])
+def test_a_save_into_a_deleted_file_is_a_conflict_and_a_second_save_adds_it(files, drafted, has_drafts):
+    edited = drafted if has_drafts else files
+    seen = edited.read("rows.csv").version
+    delete(edited, "rows.csv")
+
+    with pytest.raises(EditConflict) as conflict:
+        edited.save("rows.csv", "id\n9\n", seen=seen)
+    assert conflict.value.current.is_missing
+    assert edited.save("rows.csv", "id\n9\n", seen=conflict.value.current.version).text == "id\n9\n"
+
+
+@pytest.mark.parametrize("new", ["study.yaml", "there.md", "a/study.yaml", "../out.csv", "rows.py", ""])
+def test_unsuitable_new_names_are_refused(files, new):
+    (files.folder / "there.md").write_text("there\n", encoding="utf-8")
+
+    with pytest.raises(InputError):
+        rename(files, "rows.csv", new)
+    assert files.names() == ("study.yaml", "rows.csv", "there.md")
+    assert (files.folder / "there.md").read_text(encoding="utf-8") == "there\n"
+
+
+def test_the_study_itself_is_neither_renamed_nor_deleted(files):
+    with pytest.raises(InputError, match="the study itself"):
+        delete(files, "study.yaml")
+    with pytest.raises(InputError, match="the study itself"):
+        rename(files, "study.yaml", "other.yaml")
+    with pytest.raises(NotFound):
+        files.delete("none.md", seen="")
+
+
+def test_changes_are_compared_with_the_errors_that_the_study_has(files):
+    (files.folder / "notes.md").write_text("Notes\n", encoding="utf-8")
+    save(files, STUDY + "titel: A\n")
+    (error,) = added_errors(files, {"rows.csv": None})
+
+    assert (error.file, error.line) == ("study.yaml", 3)
+    assert added_errors(files, {"notes.md": None}) == ()
+    assert added_errors(files, files.after_renaming("rows.csv", "first.csv")) == ()
+    assert files.names() == ("study.yaml", "notes.md", "rows.csv")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fakes.hosts import FakeHostResolver
 from theodolite.domain.errors import InputError
-from theodolite.gateways.proxies import NoAddress, is_public, require_public_host, web_address
+from theodolite.gateways.proxies import NoAddress, SystemHostResolver, is_public, require_public_host, web_address
 
 INSIDE = [
     "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "224.0.0.1",
@@ -34,12 +35,31 @@ def test_internet_addresses_are_public(address):
 
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "[::1]:9", "10.0.0.7", "[::ffff:127.0.0.1]"])
 def test_a_number_in_the_address_itself_is_refused(host):
-    with pytest.raises(InputError, match="no public address"):
+    with pytest.raises(InputError, match="not a public address"):
         require_public_host(f"http://{host}/x", what="application `a`")
 
 
-def test_names_are_checked_when_they_are_resolved():
+def test_names_are_checked_at_the_connection_if_there_is_no_resolver():
     require_public_host("https://bot.example/x", what="application `a`")
+
+
+NAMES = FakeHostResolver({"bot.example": ["93.184.216.34"], "intranet.example": ["93.184.216.34", "10.0.0.7"]})
+
+
+@pytest.mark.parametrize("url", ["https://intranet.example/x", "//intranet.example:8000"])
+def test_a_name_with_a_private_address_is_refused(url):
+    with pytest.raises(InputError, match=r"`intranet\.example`, whose address 10\.0\.0\.7 is not a public address"):
+        require_public_host(url, what="application `a`", resolver=NAMES)
+
+
+@pytest.mark.parametrize("host", ["bot.example", "unknown.example"])
+def test_a_name_with_public_addresses_or_none_is_accepted(host):
+    require_public_host(f"https://{host}/x", what="application `a`", resolver=NAMES)
+
+
+def test_the_resolver_of_the_machine_returns_numbers_and_none_for_an_impossible_name():
+    assert SystemHostResolver().addresses("127.0.0.1") == ("127.0.0.1",)
+    assert SystemHostResolver().addresses("x" * 70) == ()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from theodolite.bootstrap.permission import STORED_VARIABLES
+from theodolite.bootstrap.webhook_sender import host_problem
 from theodolite.config.editable_files import EditableFiles
 from theodolite.config.permissions import USUAL, study_file
 from theodolite.config.required_access import host_shown
@@ -76,6 +78,7 @@ def files_of(hosted: HostedStudy) -> EditableFiles:
         main=file.name if isinstance(file, Path) else USUAL,
         has_drafts=True,
         accepted_keys=_accepted_keys(hosted),
+        host_problem=None if settings.ALLOW_PRIVATE else partial(host_problem, resolver=settings.HOST_RESOLVER),
     )
 
 

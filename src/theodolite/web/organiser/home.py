@@ -352,6 +352,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
         create=create,
         is_server=True,
         allows_private=bool(settings.ALLOW_PRIVATE),
+        resolver=settings.HOST_RESOLVER,
     )
     return new_study_page(request, creation)
 
