@@ -296,7 +296,7 @@ def test_a_study_is_written_from_an_empty_folder_to_a_clean_check(tmp_path, brow
     page.keyboard.press("Control+s")
     page.get_by_role("button", name="Replace by title").click()
     expect(page.get_by_role("heading", name="No errors")).to_be_visible()
-    load_by_click(page.get_by_role("link", name="General"))
+    load_by_click(page.get_by_role("link", name="Study", exact=True))
     page.get_by_label("Title").fill("A small shop")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("textbox", name="study.yaml")).to_have_value(re.compile("title: A small shop\n$"))
@@ -306,3 +306,85 @@ def test_a_study_is_written_from_an_empty_folder_to_a_clean_check(tmp_path, brow
     assert (writer.complaints, writer.strangers) == ([], [])
     writer.context.close()
     assert opened.stop() == 0
+
+
+def open_editor(page, query):
+    """Open the editor of the support study at a file or a part."""
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="Edit", exact=True))
+    page.goto(page.url.partition("?")[0] + query)
+
+
+def test_a_pasted_table_becomes_a_persona_group(root, visit):
+    page, folder = visit(viewport={"width": 390, "height": 844}), root / "support"
+    open_editor(page, "?at=personas")
+    page.get_by_text("Add a persona group from a table").click()
+    page.get_by_label("Name of the group").fill("callers")
+    page.get_by_label("Table", exact=True).fill("name\twish\nDora\ta refund\nEmil\n")
+    page.get_by_label("Table", exact=True).press("Control+s")
+    expect(page.get_by_text("callers.csv, line 3:").first).to_be_visible()
+    assert_accessible(page)
+    assert not (folder / "callers.csv").exists()
+    page.get_by_label("Table", exact=True).fill("name\twish\nDora\ta refund\nEmil\ta receipt\n")
+    load_by_click(page.get_by_role("button", name="Add persona group"))
+    expect(page.get_by_text("Added callers.csv and persona group callers")).to_be_visible()
+    expect(page.get_by_role("heading", name="No errors")).to_be_visible()
+    assert (folder / "callers.csv").read_text(encoding="utf-8") == "name,wish\nDora,a refund\nEmil,a receipt\n"
+    assert in_a_process("check", folder).code == 0
+
+
+def test_files_are_renamed_deleted_and_restored(root, visit):
+    page, folder = visit(viewport={"width": 390, "height": 844}), root / "support"
+    before = (folder / "customers.csv").read_bytes()
+    open_editor(page, "?file=customers.csv")
+    page.get_by_label("New name").fill("people/customers.csv")
+    load_by_click(page.get_by_role("button", name="Rename"))
+    expect(page.get_by_text("customers.csv is now people/customers.csv.")).to_be_visible()
+    assert "rows: people/customers.csv" in (folder / "study.yaml").read_text(encoding="utf-8")
+    load_by_click(page.get_by_role("button", name="Delete people/customers.csv"))
+    expect(page.get_by_text("The check of the study will then have 1 more error:")).to_be_visible()
+    assert_accessible(page)
+    load_by_click(page.get_by_role("button", name="Delete people/customers.csv").first)
+    expect(page.get_by_text("people/customers.csv is deleted. Its versions are kept.")).to_be_visible()
+    assert_accessible(page)
+    assert not (folder / "people/customers.csv").exists()
+    load_by_click(page.get_by_role("button", name="Restore people/customers.csv"))
+    expect(page.get_by_role("heading", name="No errors")).to_be_visible()
+    assert (folder / "people/customers.csv").read_bytes() == before
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_second_of_two_tabs_keeps_its_text_when_the_first_deletes_the_file(root, viewer, browser):
+    visitor = Visitor(browser, viewer.address, bypass_csp=True, java_script_enabled=False)
+    first = visitor.page
+    first.goto(viewer.link)
+    open_editor(first, "?file=customers.csv")
+    second = first.context.new_page()
+    second.goto(first.url)
+    load_by_click(first.get_by_role("button", name="Delete customers.csv"))
+    load_by_click(first.get_by_role("button", name="Delete customers.csv").first)
+    text = second.get_by_role("textbox", name="customers.csv", exact=True)
+    text.fill("name,wish\nFinn,a catalogue\n")
+    load_by_click(second.get_by_role("button", name="Save", exact=True))
+    expect(second.get_by_text("the file was deleted or renamed since you opened the page")).to_be_visible()
+    expect(text).to_have_value("name,wish\nFinn,a catalogue\n")
+    assert not (root / "support/customers.csv").exists()
+    load_by_click(second.get_by_role("button", name="Save", exact=True))
+    expect(second.get_by_role("heading", name="No errors")).to_be_visible()
+    assert (root / "support/customers.csv").read_text(encoding="utf-8") == "name,wish\nFinn,a catalogue\n"
+    assert [complaint for complaint in visitor.complaints if "status of 409" not in complaint] == []
+    visitor.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_steps_lead_from_the_study_to_its_run(root, visit, scheme):
+    page = visit(color_scheme=scheme)
+    open_editor(page, "")
+    titles = "Study, Consent, Applications, Scenarios, Levels and quotas, Questionnaires, Annotation, Judges, Run"
+    steps = page.get_by_role("navigation", name="Steps and files of the study")
+    for title in titles.split(", "):
+        load_by_click(steps.get_by_role("link", name=title, exact=True).first)
+        expect(steps.locator("[aria-current=step]")).to_have_text(title)
+    assert_accessible(page)
+    load_by_click(page.get_by_role("link", name="New run").last)
+    expect(page).to_have_url(re.compile("/new/$"))

@@ -114,18 +114,24 @@ def _refused_hosts(files: EditableFiles, reading: DraftReading, resolver: Resour
 
 
 def added_errors(
-    files: EditableFiles, changes: Mapping[str, str | None], *, resolver: ResourceResolver | None = None
+    files: EditableFiles,
+    changes: Mapping[str, str | None],
+    *,
+    new_names: Mapping[str, str] | None = None,
+    resolver: ResourceResolver | None = None,
 ) -> tuple[LocatedDiagnostic, ...]:
     """Return the errors of `theodolite check` that unsaved changes would add.
 
     Args:
         files: The files of the study.
         changes: Texts by file; None for a deleted file.
+        new_names: New names of renamed files, whose errors stay the same.
         resolver: Finds resources that the study's folder does not contain.
     """
     files.storage.mkdir(parents=True, exist_ok=True, mode=0o700)
     before, after = (_errors_with(files, texts, resolver) for texts in ({}, changes))
-    known = {(error.file, error.message) for error in before}
+    names = new_names or {}
+    known = {(names.get(error.file, error.file), error.message) for error in before}
     return tuple(error for error in after if (error.file, error.message) not in known)
 
 

@@ -201,7 +201,8 @@ class EditableFiles:
             _require_free_name(path, name)
         if known is not None and known.text == text:
             return
-        self._store_known(known)
+        if known is not None:
+            self.saved.store(name, known.text)
         self._write(path, name, text)
         self.saved.store(name, text)
 
@@ -217,11 +218,22 @@ class EditableFiles:
             InputError: If the study needs the file, or it cannot be deleted.
             NotFound: If there is no such file.
         """
-        self._require_movable(name)
         with self.saved.locked():
-            self._store_known(self._same_as_seen(name, seen))
-            self.read(name)
+            known = self._same_as_seen(name, seen)
+            self.after_deleting(name)
+            self.saved.store(name, known.text if known else "")
             self._remove(name)
+
+    def after_deleting(self, name: str) -> dict[str, str | None]:
+        """Return the files that a deletion changes, as `after_renaming` does.
+
+        Raises:
+            InputError: If the name is not allowed, or the study needs the file.
+            NotFound: If there is no such file.
+        """
+        _require_movable(name, self.main)
+        self.read(name)
+        return {name: None}
 
     def rename(self, name: str, new: str, *, seen: str) -> None:
         """Rename a file, and change the keys of the study file that name it; versions of the old name are kept.
@@ -241,7 +253,7 @@ class EditableFiles:
             texts = self.after_renaming(name, new)
             for changed, text in texts.items():
                 if text is None:
-                    self._store_known(self.read(changed))
+                    self.saved.store(changed, self.read(changed).text)
                 else:
                     self._save(changed, text, self.read_or_missing(changed).version)
             if not self.has_drafts:
@@ -256,7 +268,7 @@ class EditableFiles:
             NotFound: If there is no file of the old name.
         """
         for one in (name, new):
-            self._require_movable(one)
+            _require_movable(one, self.main)
         known, main = self.read(name), self.read(self.main)
         if self.known(new) is not None:
             message = f"`{new}` exists already; choose another name"
@@ -264,12 +276,6 @@ class EditableFiles:
         _require_free_name(self.path(new), new)
         text = with_renamed(main.text, name, new)
         return {new: known.text, **({self.main: text} if text != main.text else {}), name: None}
-
-    def _require_movable(self, name: str) -> None:
-        self.path(name)
-        if name == self.main:
-            message = f"`{name}` is the study itself; it cannot be renamed or deleted"
-            raise InputError(message)
 
     def _remove(self, name: str) -> None:
         """Delete a file, or draft its deletion."""
@@ -313,10 +319,6 @@ class EditableFiles:
         """
         self.path(name)
         return self.saved.version(name, number)
-
-    def _store_known(self, known: StudyText | None) -> None:
-        if known is not None:
-            self.saved.store(known.name, known.text)
 
     def apply_draft(self, name: str) -> None:
         """Write the draft of a file to the file, or delete the file."""
@@ -400,6 +402,12 @@ def _is_editable(name: str) -> bool:
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+def _require_movable(name: str, main: str) -> None:
+    if name == main:
+        message = f"`{name}` is the study itself; it cannot be renamed or deleted"
+        raise InputError(message)
 
 
 def _require_free_name(path: Path, name: str) -> None:

@@ -90,6 +90,8 @@ class FormField:
         is_set: Whether the file has it.
         default: Default value; empty if none is stated.
         summary: Short description of a value with its own form.
+        is_entry: Whether the key is a name that the study gives.
+        kind: Kind of an entry; empty if it has none.
     """
 
     key: str
@@ -106,11 +108,14 @@ class FormField:
     is_set: bool = False
     default: str = ""
     summary: str = ""
+    is_entry: bool = False
+    kind: str = ""
 
     @property
     def label(self) -> str:
         """The displayed key."""
-        return self.key.replace("_", " ").capitalize() if self.key.islower() else self.key
+        is_word = self.key.islower() and not self.is_entry
+        return self.key.replace("_", " ").capitalize() if is_word else self.key
 
     @property
     def help_parts(self) -> tuple[tuple[str, bool], ...]:
@@ -160,6 +165,12 @@ class PartForm:
     kinds: tuple[str, ...] = ()
     takes_text: bool = False
     is_set: bool = True
+
+    @property
+    def title(self) -> str:
+        """Heading of the form: a key of the file as text, or the name of an entry; empty for the whole file."""
+        is_key = len(self.crumbs) == 1
+        return self.name.replace("_", " ").capitalize() if is_key else self.name
 
     @property
     def name(self) -> str:
@@ -214,7 +225,7 @@ def study_form(text: str, schema: str, at: str, *, kind: str = "") -> PartForm:
         return replace(blank, fields=first, more=more)
     entries = _entries(content)
     value_schema = part.get("items") if part.get("type") == "array" else part.get("additionalProperties")
-    fields = tuple(_field(root, text, (*path, key), value_schema or {}) for key in entries)
+    fields = tuple(_entry(root, text, (*path, key), value_schema or {}) for key in entries)
     adds = "item" if part.get("type") == "array" else "name"
     takes_text = _is_scalar(root, value_schema or {})
     return replace(blank, fields=fields, adds=adds, kinds=_kinds(root, value_schema or {}), takes_text=takes_text)
@@ -309,6 +320,14 @@ def _field(root: Schema, text: str, path: Path, node: Schema, *, is_required: bo
         default=_default(node.get("default")),
         summary=_summary(content),
     )
+
+
+def _entry(root: Schema, text: str, path: Path, node: Schema) -> FormField:
+    """Return the field of an entry, whose description is that of its kind."""
+    field, content = _field(root, text, path, node), value_at(text, path)
+    kind = str(content.get("kind", "")) if isinstance(content, dict) else ""
+    about = _text(_chosen(root, node, content, "").get("description"))
+    return replace(field, is_entry=True, kind=kind, help=about or field.help)
 
 
 def _widget(root: Schema, node: Schema, content: object, key: str) -> tuple[Widget, Schema]:

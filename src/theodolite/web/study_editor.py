@@ -6,24 +6,22 @@ a reload.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
 
 from theodolite.bootstrap.plugins import resource_resolver
-from theodolite.config.edit_checks import DraftReading, apply, check
-from theodolite.config.editable_files import LARGEST, EditableFiles, EditConflict, StudyText
+from theodolite.config.edit_checks import DraftReading, added_errors, apply, check
+from theodolite.config.editable_files import EditableFiles, EditConflict, StudyText
 from theodolite.config.saved_texts import TextVersion
 from theodolite.config.study_forms import (
     GENERAL,
@@ -36,23 +34,33 @@ from theodolite.config.study_forms import (
     with_entry,
     with_fields,
 )
-from theodolite.config.yaml_edits import Path, line_of, value_at, with_value
+from theodolite.config.yaml_edits import line_of, paths_of, source_at
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
 from theodolite.web import study_trials
-from theodolite.web.study_trials import EditedStudy, UnsavedText
+from theodolite.web.study_steps import PUBLISH, StepPlace, of_step, shown_steps
+from theodolite.web.study_tables import (
+    RefusedTable,
+    group_choices,
+    group_from,
+    sent_file,
+    table_uses,
+    with_table,
+)
+from theodolite.web.study_trials import EditedStudy, OfferedApplication, UnsavedText
 
 FIELD = "field:"
 """Prefix of inputs that contain the value of a key."""
 
 _SUGGESTED = re.compile(r"Did you mean `([^`]+)`\?")
 
-PARTIALS = ("findings", "side", "form", "versions")
+PARTIALS = ("head", "findings", "side", "form", "versions")
 """Parts of the page that a save changes."""
 
 _SHOWN_VERSIONS = 30
 
-_TABLES = (".csv", ".tsv", ".jsonl")
+FormRow = tuple[FormField, list["ShownDiagnostic"], list[tuple[str, study_trials.TrialButton]]]
+"""A field with the errors on its line, and with the headings and buttons that try it."""
 
 Act = Callable[[HttpRequest, EditedStudy, str, str], HttpResponse]
 """Effect of a button on the file of a name; the last text is the button's own."""
@@ -90,55 +98,83 @@ class _RefusedText:
     text: str
     why: str
     current: str = ""
+    errors: tuple[LocatedDiagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartLink:
-    """A part of a file in the list of parts.
+class Confirmation:
+    """A change of a file that the person has to confirm.
 
     Attributes:
-        field: Its key.
-        address: Address of its form.
-        n_faults: Errors in the part; count.
-        is_current: Whether the page shows it.
+        heading: The question.
+        act: Value of the button, `delete` or `rename`.
+        button: Text of the button.
+        errors: Errors that the change would add.
+        new_name: New name of the file; empty for a deletion.
     """
 
-    field: FormField
-    address: str
-    n_faults: int
-    is_current: bool
+    heading: str
+    act: str
+    button: str
+    errors: tuple[LocatedDiagnostic, ...] = ()
+    new_name: str = ""
 
 
 def edit(request: HttpRequest, edited: EditedStudy) -> HttpResponse:
     """Show a file of a study with its form and its diagnostics, or save the submitted text."""
     name = request.POST.get("file") or request.GET.get("file") or edited.files.main
     if request.method != "POST":
-        try:
-            return _page(request, edited, edited.files.read(name))
-        except (InputError, NotFound) as error:
-            raise Http404 from error
-    act, _, rest = request.POST.get("act", "save").partition(":")
-    if act == "save" and request.POST.get("new_name", "").strip():  # Enter in the name of a new entry
-        act = "add_text" if "new_value" in request.POST else "open_entry"
+        return _page(request, edited, _shown(edited.files, name))
+    act, _, rest = _sent_act(request).partition(":")
     try:
         if act in _ACTS:
             return _ACTS[act](request, edited, name, rest)
         return _save(request, edited, name, act, rest)
     except EditConflict as conflict:
-        why = "Not saved: the file has changed since you opened the page. Your text is in the editor; the other text is"
-        why += " below. To replace the other text, save again."
-        unsaved = _RefusedText(text=request.POST.get("text", ""), why=why, current=conflict.current.text)
+        change = "was deleted or renamed" if conflict.current.is_missing else "has changed"
+        why = f"Not saved: the file {change} since you opened the page. Your text is in the editor"
+        why += "." if conflict.current.is_missing else "; the other text is below."
+        why += f" To {'add the file again' if conflict.current.is_missing else 'replace the other text'}, save again."
+        text = request.POST.get("text", conflict.current.text)
+        unsaved = _RefusedText(text=text, why=why, current=conflict.current.text)
         return _page(request, edited, conflict.current, unsaved, HTTPStatus.CONFLICT)
     except (InputError, Conflict, NotFound, InvalidStudyError) as error:
-        unsaved = _RefusedText(text=request.POST.get("text", ""), why=f"Not saved: {error}")
-        shown = _read_or_main(edited.files, name)
+        shown = _shown_or_main(edited.files, name)
+        text = request.POST.get("text", shown.text) if shown.name == name else shown.text
+        errors = error.errors if isinstance(error, RefusedTable) else ()
+        unsaved = _RefusedText(text=text, why=f"Not saved: {error}", errors=errors)
         return _page(request, edited, shown, unsaved, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
-def _read_or_main(files: EditableFiles, name: str) -> StudyText:
+def _sent_act(request: HttpRequest) -> str:
+    """Return the value of the pressed button; Enter in a field presses the button of its part of the form."""
+    act = request.POST.get("act", "save")
+    if act == "save" and request.POST.get("group_table", "").strip():
+        return "new_group"
+    if act == "save" and request.POST.get("new_name", "").strip():
+        return "add_text" if "new_value" in request.POST else "open_entry"
+    return act
+
+
+def _shown(files: EditableFiles, name: str) -> StudyText:
+    """Return the text of a file, or a missing text if the file has stored versions.
+
+    Raises:
+        Http404: If the name is not allowed, or there never was such a file.
+    """
     try:
-        return files.read(name)
-    except (InputError, NotFound):
+        shown = files.read_or_missing(name)
+    except InputError as error:
+        raise Http404 from error
+    if shown.is_missing and not files.versions(name):
+        raise Http404
+    return shown
+
+
+def _shown_or_main(files: EditableFiles, name: str) -> StudyText:
+    try:
+        return _shown(files, name)
+    except Http404:
         return files.read(files.main)
 
 
@@ -150,7 +186,8 @@ def _save(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: 
         return _page(request, edited, saved)
     messages.success(request, "Draft saved." if edited.files.has_drafts else "Saved.")
     at = (at.rpartition("/")[0] or GENERAL) if act == "remove" else at
-    return redirect(edited.page(name, at))
+    step = request.POST.get("step", "")
+    return redirect(edited.page(name, at) + (f"&{urlencode({'step': step})}" if step and at else ""))
 
 
 def _saved(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest: str) -> StudyText:
@@ -171,7 +208,7 @@ def _saved(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest:
 
 def _sent_text(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[str, PartForm | None]:
     """Return the text in the editor with the values of the form, and the form."""
-    shown, sent = edited.files.read(name), request.POST
+    shown, sent = edited.files.read_or_missing(name), request.POST
     text = sent.get("text", shown.text).replace("\r\n", "\n")
     form = _form(request, edited, shown)
     if form is None:
@@ -196,9 +233,9 @@ def _with_word(text: str, place: str) -> str:
 
 def _new_file(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str) -> HttpResponse:
     """Add a file with an uploaded text or a pasted table, or an empty one; on request the study names the table."""
-    name, text = _sent_file(request)
+    name, text = sent_file(request)
     main = edited.files.main
-    with_name, path = _with_table(edited.files, name, request.POST.get("table_use", ""))
+    with_name, path = with_table(edited.files, name, request.POST.get("table_use", ""))
     try:
         edited.files.save(name, text, seen="")
         _record(edited, "added file of the study", [name])
@@ -214,71 +251,6 @@ def _new_file(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str)
     return redirect(edited.page(name))
 
 
-def _sent_file(request: HttpRequest) -> tuple[str, str]:
-    """Return name and text of a new file.
-
-    Raises:
-        InputError: If an uploaded file is too large or not a text, or comes together with a pasted text.
-    """
-    name, table = request.POST.get("new_file", "").strip(), request.POST.get("table", "")
-    file = request.FILES.get("upload")
-    if not isinstance(file, UploadedFile):
-        return name, table_text(table) if table.strip() and name.endswith(".csv") else table
-    name = name or str(file.name)
-    if table.strip():
-        message = "choose a file or paste its content, not both"
-        raise InputError(message)
-    if (file.size or 0) > LARGEST:
-        message = f"`{name}` is larger than {LARGEST:,} bytes; add it on the machine itself"
-        raise InputError(message)
-    try:
-        return name, file.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"`{name}` is not UTF-8; save it as UTF-8 first"
-        raise InputError(message) from error
-
-
-def _table_uses(files: EditableFiles) -> list[tuple[str, str, Path]]:
-    """Return the keys of a study that can name a table: address, description and path; none if it cannot be read."""
-    try:
-        text = files.read(files.main).text
-        personas, cases = value_at(text, ("personas",)), value_at(text, ("cases",))
-    except (InputError, NotFound):
-        return []
-    entries = personas.items() if isinstance(personas, dict) else ()
-    groups = [str(name) for name, group in entries if isinstance(group, dict)]
-    rows = [(f"rows {name}", f"Rows of persona group {name}", ("personas", name, "rows")) for name in groups]
-    return [*rows, ("cases", "Test cases", ("cases", "file") if isinstance(cases, dict) else ("cases",))]
-
-
-def _with_table(files: EditableFiles, name: str, use: str) -> tuple[str, Path]:
-    """Return the text of the study that names a table for a use, and the path of the key; no path without a use.
-
-    Raises:
-        InputError: If the file is not a table, or the study has no such key.
-    """
-    if not use:
-        return "", ()
-    if not name.endswith(_TABLES):
-        message = f"`{name}` is not a table; expected a name that ends in {', '.join(_TABLES)}"
-        raise InputError(message)
-    path = next((path for known, _, path in _table_uses(files) if known == use), ())
-    if not path:
-        message = f"`{files.main}` has no `{use}`; reload the page, and choose another use"
-        raise InputError(message)
-    return with_value(files.read(files.main).text, path, name), path
-
-
-def table_text(pasted: str) -> str:
-    """Convert a table copied from a spreadsheet or a page to CSV; columns are separated by tabs or commas."""
-    lines = pasted.replace("\r\n", "\n").strip("\n")
-    if "\t" not in lines.split("\n", 1)[0]:
-        return lines + "\n"
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(csv.reader(io.StringIO(lines), delimiter="\t"))
-    return stream.getvalue()
-
-
 def _open_entry(request: HttpRequest, edited: EditedStudy, name: str, _rest: str) -> HttpResponse:
     """Open the form of an entry that does not exist yet; its first save adds it. Other changes are saved first."""
     form = _form(request, edited, _saved(request, edited, name, "save", ""))
@@ -291,6 +263,56 @@ def _open_entry(request: HttpRequest, edited: EditedStudy, name: str, _rest: str
     at = f"{form.at}/{entry.replace('~', '~0').replace('/', '~1')}"
     kind = request.POST.get("kind", "")
     return redirect(edited.page(name, at) + (f"&{urlencode({'kind': kind})}" if kind else ""))
+
+
+def _new_group(request: HttpRequest, edited: EditedStudy, name: str, _rest: str) -> HttpResponse:
+    """Add a persona group whose rows are a pasted table; the rows become a file."""
+    files, group = edited.files, group_from(request.POST)
+    text, _ = _sent_text(request, edited, name)
+    current = files.read(name)
+    if name != files.main or current.version != request.POST.get("seen", ""):
+        raise EditConflict(current)
+    text = group.added_to(text)
+    group.require_usable(files, text)
+    files.save(group.file, group.rows, seen="")
+    files.save(name, text, seen=current.version)
+    _record(edited, "added file of the study", [group.file])
+    _record(edited, "saved file of the study", [name])
+    line = line_of(text, ("personas", group.name))
+    messages.success(request, f"Added {group.file} and persona group {group.name} in line {line} of {name}.")
+    return redirect(edited.page(name, "personas"))
+
+
+def _delete(request: HttpRequest, edited: EditedStudy, name: str, _rest: str) -> HttpResponse:
+    """Delete a file once the person has confirmed it."""
+    changes = edited.files.after_deleting(name)
+    if "confirmed" not in request.POST:
+        errors = added_errors(edited.files, changes, resolver=resource_resolver())
+        asked = Confirmation(heading=f"Delete {name}?", act="delete", button=f"Delete {name}", errors=errors)
+        return _page(request, edited, edited.files.read(name), confirmation=asked)
+    edited.files.delete(name, seen=request.POST.get("seen", ""))
+    _record(edited, "deleted file of the study", [name])
+    is_draft = name in edited.files.drafts()
+    messages.success(request, f"{name} is deleted{' in the draft' if is_draft else ''}. Its versions are kept.")
+    return redirect(edited.page(name))
+
+
+def _rename(request: HttpRequest, edited: EditedStudy, name: str, _rest: str) -> HttpResponse:
+    """Rename a file; new errors of the study need a confirmation."""
+    files, new = edited.files, request.POST.get("rename_to", "").strip()
+    changes = files.after_renaming(name, new)
+    errors = added_errors(files, changes, new_names={name: new}, resolver=resource_resolver())
+    if errors and "confirmed" not in request.POST:
+        heading, button = f"Rename {name} to {new}?", f"Rename {name}"
+        asked = Confirmation(heading=heading, act="rename", button=button, errors=errors, new_name=new)
+        return _page(request, edited, files.read(name), confirmation=asked)
+    files.rename(name, new, seen=request.POST.get("seen", ""))
+    _record(edited, "renamed file of the study", [name, new])
+    text = files.read(files.main).text
+    lines = [str(line_of(text, path)) for path in paths_of(text, new)]
+    named = f" {files.main} names it in line {', '.join(lines)}." if lines else ""
+    messages.success(request, f"{name} is now {new}.{named}")
+    return redirect(edited.page(new))
 
 
 def _restore(request: HttpRequest, edited: EditedStudy, name: str, rest: str) -> HttpResponse:
@@ -327,6 +349,9 @@ def _trial(show: Callable[[HttpRequest, EditedStudy, UnsavedText, str], HttpResp
 
 _ACTS: Mapping[str, Act] = {
     "new_file": _new_file,
+    "new_group": _new_group,
+    "delete": _delete,
+    "rename": _rename,
     "open_entry": _open_entry,
     "restore": _restore,
     "apply": _apply,
@@ -360,9 +385,13 @@ def _page(
     shown: StudyText,
     unsaved: _RefusedText | None = None,
     status: HTTPStatus = HTTPStatus.OK,
+    confirmation: Confirmation | None = None,
 ) -> HttpResponse:
     reading = check(edited.files, resolver=resource_resolver(), environ=edited.environ)
-    context = _context(request, edited, shown, reading) | {"unsaved": unsaved}
+    context = _context(request, edited, shown, reading) | {"unsaved": unsaved, "confirmation": confirmation}
+    context["is_deleted"] = shown.is_missing and not unsaved
+    if unsaved:
+        context |= {"sent": request.POST, **_as_sent(context, request.POST)}
     if not _is_script(request):
         return render(request, "web/editing/edit.html", context, status=status)
     parts = {name: render_to_string(f"web/editing/_{name}.html", context, request) for name in PARTIALS}
@@ -378,26 +407,57 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
     findings = [_finding(item, shown.name) for item in reading.diagnostics]
     faults = [found for found in findings if found.is_fault]
     buttons = study_trials.trial_buttons(reading.loaded.study) if reading.loaded is not None else {}
+    steps = _steps(
+        request, edited, shown, [found for found in findings if found.item.severity is not Severity.NOTE], form
+    )
     return {
         **edited.context,
         "edited": edited,
         "shown": shown,
         "form": form,
         "kind": (request.POST if request.method == "POST" else request.GET).get("kind", ""),
-        **_rows(form, findings),
-        "parts": _parts(edited, shown, faults, form),
+        **_rows(form, findings, buttons, str(steps["step"])),
+        **steps,
         "files": [(name, edited.page(name), _n_in(faults, name)) for name in edited.files.names()],
         "drafts": edited.files.drafts() if edited.files.has_drafts else (),
         "findings": sorted(findings, key=lambda found: (not found.is_fault, not found.is_here)),
-        "table_uses": _table_uses(edited.files),
+        "table_uses": table_uses(edited.files),
         "n_faults": len(faults),
+        "deleted": [(name, edited.page(name)) for name in edited.files.deleted()],
+        "can_move": shown.name != edited.files.main and not shown.is_missing,
+        "groups": group_choices(edited.files, shown.text) if form and form.path == ("personas",) else None,
         "versions": edited.files.versions(shown.name)[:_SHOWN_VERSIONS],
         "version": _version(request, edited, shown.name),
         "added_access": reading.added_access,
         "buttons": buttons,
         "part_buttons": [(head, one) for head, group in buttons.items() for one in group if _is_part(one, form)],
-        "tools": edited.tools.get(form.at.split("/")[0], ()) if form else (),
+        "part_lines": _part_lines(shown.text, form),
+        "offers": _offers(edited, shown, form),
     }
+
+
+def _as_sent(context: Mapping[str, Any], sent: Mapping[str, str]) -> dict[str, object]:
+    """Return the fields of a form with the values that were sent and not saved."""
+    return {
+        key: [(replace(item, value=sent.get(FIELD + item.at, item.value)), *rest) for item, *rest in context[key]]
+        for key in ("rows", "more_rows")
+    }
+
+
+def _part_lines(text: str, form: PartForm | None) -> tuple[int, int]:
+    """Return the first and the last line of the part that a form shows, from 1; zeros if the file has none."""
+    first = line_of(text, form.path) if form and form.path else 0
+    n = source_at(text, form.path).rstrip().count("\n") if form and first else 0
+    is_below = bool(first) and not text.split("\n")[first - 1].partition(":")[2].partition("#")[0].strip()
+    return first, first + n + (1 if is_below and form and form.is_set else 0)
+
+
+def _offers(edited: EditedStudy, shown: StudyText, form: PartForm | None) -> list[OfferedApplication]:
+    """Return the accepted applications that the form of applications offers."""
+    if form is None or form.path != ("applications",) or shown.name != edited.files.main:
+        return []
+    known = {field.key for field in form.fields}
+    return [offer for offer in edited.offers if offer.name not in known]
 
 
 def _is_part(button: study_trials.TrialButton, form: PartForm | None) -> bool:
@@ -420,17 +480,24 @@ def _finding(item: LocatedDiagnostic, name: str) -> ShownDiagnostic:
 
 
 def _rows(
-    form: PartForm | None, findings: Sequence[ShownDiagnostic]
-) -> dict[str, list[tuple[FormField, list[ShownDiagnostic]]]]:
-    """Return the fields of a form, each with the errors on its line."""
+    form: PartForm | None,
+    findings: Sequence[ShownDiagnostic],
+    buttons: Mapping[str, Sequence[study_trials.TrialButton]],
+    step: str,
+) -> dict[str, list[FormRow]]:
+    """Return the fields of a form, each with the errors on its line and the buttons that try it."""
     lines: dict[int, list[ShownDiagnostic]] = {}
     for found in findings:
         if found.is_here and found.is_fault:
             lines.setdefault(found.item.line, []).append(found)
-    fields, more = (form.fields, form.more) if form else ((), ())
+    tries = [(heading, button) for heading, group in buttons.items() for button in group]
+    fields, more = of_step(form, step) if form else ((), ())
     return {
-        "rows": [(item, lines.get(item.line, [])) for item in fields],
-        "more_rows": [(item, lines.get(item.line, [])) for item in more],
+        key: [
+            (item, lines.get(item.line, []), [(head, one) for head, one in tries if one.part == item.at])
+            for item in items
+        ]
+        for key, items in (("rows", fields), ("more_rows", more))
     }
 
 
@@ -438,30 +505,28 @@ def _n_in(faults: Sequence[ShownDiagnostic], name: str) -> int:
     return sum(found.item.file == name for found in faults)
 
 
-def _parts(
-    edited: EditedStudy, shown: StudyText, faults: Sequence[ShownDiagnostic], form: PartForm | None
-) -> list[PartLink]:
-    """Return the parts of a file that has forms, with their errors."""
-    schema = schema_name(shown.name, main=edited.files.main)
-    if not schema:
-        return []
+def _steps(
+    request: HttpRequest,
+    edited: EditedStudy,
+    shown: StudyText,
+    faults: Sequence[ShownDiagnostic],
+    form: PartForm | None,
+) -> dict[str, object]:
+    """Return the steps of the study file, or the parts of another file that has forms."""
+    files = edited.files
+    step = (request.POST if request.method == "POST" else request.GET).get("step", "")
+    schema = schema_name(shown.name, main=files.main)
+    part = form.at.split("/")[0] if form else ""
+    result: dict[str, object] = {"step": step, "is_last_step": step == PUBLISH and part == GENERAL}
     try:
-        top = study_form(shown.text, schema, "")
-    except InputError:
-        return []
-    keys = (*top.fields, *top.more)
-    starts = sorted(part.line for part in keys if part.line)
-    current = form.at.split("/")[0] if form else ""
-    general = FormField(key="general", at=GENERAL, is_set=True)
-    address = edited.page(shown.name, GENERAL)
-    result = [PartLink(field=general, address=address, n_faults=0, is_current=current == GENERAL)]
-    for part in keys:
-        if part.widget is not Widget.LINK:
-            continue
-        end = next((line for line in starts if line > part.line), 10**9)
-        n = sum(found.is_here and part.line <= found.item.line < end for found in faults) if part.line else 0
-        link = PartLink(
-            field=part, address=edited.page(shown.name, part.at), n_faults=n, is_current=part.key == current
-        )
-        result.append(link)
-    return result
+        if shown.name != files.main:
+            top = study_form(shown.text, schema, "") if schema else None
+            links = [field for field in (*top.fields, *top.more) if field.widget is Widget.LINK] if top else []
+            result["parts"] = [(field, edited.page(shown.name, field.at), field.key == part) for field in links]
+        main = files.read(files.main)
+        top = study_form(main.text, schema_name(main.name, main=files.main), "")
+    except (InputError, NotFound):
+        return result
+    place = StepPlace(base=edited.page(files.main), step=step, part=part if shown.name == files.main else "")
+    found = [found.item for found in faults if found.item.file == files.main]
+    return result | {"steps": shown_steps(top, found, place)}

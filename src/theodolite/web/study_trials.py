@@ -7,7 +7,7 @@ stores nothing; the audit log names the calls that it made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from urllib.parse import urlencode
@@ -63,6 +63,21 @@ class TrialSetting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedApplication:
+    """An accepted application that can be added to the study.
+
+    Attributes:
+        name: Its name in the study.
+        team: Name of its team.
+        address: Address that adds it to the draft.
+    """
+
+    name: str
+    team: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EditedStudy:
     """A study as a page edits it.
 
@@ -75,7 +90,8 @@ class EditedStudy:
         trials: Surroundings of trials.
         environ: Environment variables, to report which keys are not set; None for no report.
         publishing: Address of the page that publishes the files; empty if there is no publishing.
-        tools: Addresses of pages for parts of the study, by part.
+        running: Address of the page that starts a run; empty if the page does not offer it.
+        offers: Accepted applications of teams that the study does not have.
         record: Records actions and their facts; None to record nothing.
     """
 
@@ -87,7 +103,8 @@ class EditedStudy:
     trials: TrialSetting
     environ: Mapping[str, str] | None = None
     publishing: str = ""
-    tools: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    running: str = ""
+    offers: Sequence[OfferedApplication] = ()
     record: Callable[..., object] | None = None
 
     def page(self, name: str = "", at: str = "") -> str:

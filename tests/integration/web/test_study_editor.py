@@ -14,12 +14,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from tests.fakes.hosts import FakeHostResolver
+from tests.integration.web.editing import change
 from theodolite.bootstrap.page_checks import PageAnswer
 from theodolite.domain.event import Role
 from theodolite.store.models import AnnotationRow
 from theodolite.web.asgi_handler import open_pool
 from theodolite.web.events import environment_of, opened
 from theodolite.web.models import AuditEntry, Edition, Membership, StoredKey, Submission
+from theodolite.web.organiser.editing import files_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -178,11 +180,140 @@ def test_unsuitable_files_are_refused_and_nothing_is_added(editor, fields, words
     assert not AuditEntry.objects.filter(verb="added file of the study", hosted=editor.hosted).exists()
 
 
+def seen_of(editor, file):
+    return {"file": file, "seen": editor.seen(file)}
+
+
+def test_a_deletion_is_asked_drafted_checked_and_undone(editor):
+    terms = Path(editor.hosted.folder) / "terms.md"
+    terms.write_text("Words", encoding="utf-8")
+    change(editor.hosted, "consent: consent.md", "consent: terms.md")
+    line = 1 + editor.file[: editor.file.index("consent: ")].count("\n")
+    asked = unescape(editor.post(act="delete", **seen_of(editor, "terms.md")).content.decode())
+    gone = editor.post(act="delete", confirmed="yes", **seen_of(editor, "terms.md"))
+
+    assert "Delete terms.md?" in asked
+    assert "The check of the study will then have 1 more error:" in asked
+    assert f"<code>study.yaml:{line}:" in asked
+    assert "terms.md is deleted in the draft" in gone.content.decode()
+    assert terms.is_file(), "the files change when the drafts are applied"
+    assert editor.post(act="apply").status_code == 422
+    editor.post(act="discard", file="terms.md", seen="")
+    assert "<h2>No errors" in editor.page()
+    verbs = AuditEntry.objects.filter(hosted=editor.hosted).values_list("verb", "facts")
+    assert ("deleted file of the study", {"files": "terms.md"}) in verbs
+
+
+def test_a_new_name_reaches_the_study_and_both_are_published_together(editor):
+    folder = Path(editor.hosted.folder)
+    page = editor.post(act="rename", rename_to="texts/consent.md", **seen_of(editor, "consent.md"))
+
+    assert "consent.md is now texts/consent.md." in page.content.decode()
+    assert "texts/consent.md" in shown_text(editor.page())
+    assert not (folder / "texts").exists()
+    editor.post(act="apply")
+    assert (folder / "texts" / "consent.md").is_file()
+    assert not (folder / "consent.md").exists()
+    assert "consent.md" in editor.page(file="consent.md"), "the old name offers its versions"
+
+
+def test_a_new_name_that_breaks_the_study_is_asked_first(editor):
+    editor.post(text=editor.file + MODEL + "personas:\n  fans: {template: fan, model: reader, rows: [{name: Ada}]}\n")
+    editor.post(act="new_file", new_file="personas/fan.md", table="You are {{ name }}. {{ goal }}")
+    sent = {"act": "rename", "rename_to": "personas/fans.md"} | seen_of(editor, "personas/fan.md")
+    asked = unescape(editor.post(**sent).content.decode())
+    unchanged = files_of(editor.hosted).names()
+    editor.post(**sent, confirmed="yes")
+
+    assert "Rename personas/fan.md to personas/fans.md?" in asked
+    assert "there is no persona template `fan`" in asked
+    assert "personas/fan.md" in unchanged
+    assert "personas/fans.md" in files_of(editor.hosted).names()
+
+
+def test_a_page_of_a_deleted_file_keeps_its_unsaved_text_and_a_second_save_adds_it(editor):
+    seen = seen_of(editor, "consent.md")
+    editor.post(act="delete", confirmed="yes", **seen)
+    late = editor.post(text="Late words", **seen)
+
+    assert late.status_code == 409
+    assert "the file was deleted or renamed since you opened the page" in late.content.decode()
+    assert shown_text(late.content.decode()) == "Late words"
+    editor.post(text="Late words", file="consent.md", seen="")
+    assert shown_text(editor.page(file="consent.md")) == "Late words"
+
+
+@pytest.mark.parametrize("fields", [{"act": "delete", "confirmed": "yes"}, {"act": "rename", "rename_to": "b.yaml"}])
+def test_the_study_itself_stays(editor, fields):
+    answer = editor.post(**fields)
+
+    assert (answer.status_code, "the study itself" in answer.content.decode()) == (422, True)
+    assert shown_text(answer.content.decode()) == editor.file
+
+
+@pytest.mark.parametrize("part", ["levels", "levels/red_teaming"])
+def test_the_page_names_the_lines_of_the_part_that_its_form_shows(editor, part):
+    lines = editor.file.split("\n")
+    first = next(n for n, line in enumerate(lines, 1) if line.strip().startswith(f"{part.rpartition('/')[2]}:"))
+    last = first + (2 if part == "levels" else 0)
+
+    assert f'data-from="{first}" data-to="{last}"' in editor.page(at=part)
+
+
+def test_a_refused_file_leaves_the_text_and_the_entered_content_on_the_page(editor):
+    page = editor.post(act="new_file", new_file="bot.py", table="print(1)").content.decode()
+
+    assert shown_text(page) == editor.file
+    assert 'value="bot.py"' in page
+    assert "print(1)</textarea>" in page
+
+
+GROUP = {"act": "new_group", "at": "personas", "group_template": "customer", "group_model": "reader"}
+
+
+def test_a_pasted_table_becomes_a_persona_group(editor):
+    text = editor.file + MODEL
+    table = "name\twish\ttemper\nAda\tmaps, old\tcalm\n"
+    page = editor.post(text=text, group_name="fans", group_table=table, **GROUP)
+
+    line = text.count("\n") + 2
+    assert f"Added fans.csv and persona group fans in line {line} of study.yaml." in page.content.decode()
+    added = "personas:\n  fans:\n    template: customer\n    rows: fans.csv\n    model: reader\n"
+    assert shown_text(editor.page()) == text + added
+    assert shown_text(editor.page(file="fans.csv")) == 'name,wish,temper\nAda,"maps, old",calm\n'
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"group_table": "name,wish\nAda,maps\nBen\nCem,a,b\n"}, ["fans.csv, line 3:", "fans.csv, line 4:"]),
+        ({"group_table": "name,name\nAda,maps\n"}, ["fans.csv, line 1:"]),
+        ({"group_table": "hobby\nmaps\n"}, ["fans.csv has hobby"]),
+        ({"group_model": "raeder"}, ["Did you mean `reader`?"]),
+        ({"group_name": ""}, ["needs a name"]),
+        ({"group_table": " "}, ["the first line contains the column names"]),
+        ({"group_name": "a/../b"}, ["cannot be edited here"]),
+    ],
+    ids=["ragged", "twice", "unfilled", "model", "no name", "no rows", "way out"],
+)
+def test_a_table_with_errors_is_refused_with_all_of_them_and_kept_on_the_page(editor, fields, words):
+    sent = GROUP | {"group_name": "fans", "group_table": "name,wish,temper\nAda,maps,calm\n"} | fields
+    answer = editor.post(text=editor.file + MODEL, **sent)
+    page = unescape(answer.content.decode())
+
+    assert answer.status_code == 422
+    assert [word for word in words if word not in page] == []
+    assert sent["group_table"].strip() in page
+    assert "fans.csv" not in files_of(editor.hosted).names()
+    assert shown_text(answer.content.decode()) == editor.file + MODEL
+    assert shown_text(editor.page()) == editor.file
+
+
 def test_organisers_cannot_add_code_or_use_keys_of_the_server(editor):
     lines = "models:\n  spy: {url: https://other.example/v1, name: m, key: DJANGO_SECRET}\n"
     editor.post(text=editor.file + lines)
 
-    assert "The operator of the server must add this to the files first" in editor.page()
+    assert "The operator of the server must add this to the files first" in editor.page(at=".", step="publish")
     assert editor.post(act="apply").status_code == 422
 
 
@@ -199,7 +330,7 @@ def test_a_draft_adds_no_host_with_a_private_address_unless_the_operator_allows_
     names = FakeHostResolver({"inner.example": ["10.0.0.9"]})
     with override_settings(HOST_RESOLVER=names, ALLOW_PRIVATE=False):
         editor.post(text=text)
-        page, refused = unescape(editor.page()), editor.post(act="apply")
+        page, refused = unescape(editor.page(at=".", step="publish")), editor.post(act="apply")
     before = editor.file
     with override_settings(HOST_RESOLVER=names, ALLOW_PRIVATE=True):
         allowed = editor.post(act="apply")
@@ -214,7 +345,7 @@ def test_a_name_that_becomes_private_after_the_check_is_refused_when_the_draft_i
     with override_settings(ALLOW_PRIVATE=False):
         with override_settings(HOST_RESOLVER=FakeHostResolver({"inner.example": ["93.184.216.34"]})):
             editor.post(text=with_toy(editor.file, lines))
-            assert "Review and publish" in editor.page()
+            assert "Review and publish" in editor.page(at=".", step="publish")
         with override_settings(HOST_RESOLVER=FakeHostResolver({"inner.example": ["10.0.0.9"]})):
             assert editor.post(act="apply").status_code == 422
     assert "inner" not in editor.file
@@ -225,11 +356,14 @@ def test_an_accepted_application_enters_the_draft_with_its_key_only(editor, own)
     facts = {"url": "https://harbour.example/chat", "body": '{"q": "{{ prompt }}"}', "sealed": b"x"}
     facts |= {"agreed_by": "A. Team", "agreed_at": timezone.now(), "agreed_version": "1"}
     made = Submission.objects.create(hosted=own, team=team, name="harbour", state=Submission.State.ACCEPTED, **facts)
-    before = editor.file
-    answer = editor.client.post(reverse("organiser:add_application", args=[own.token, made.token]), follow=True)
+    before, address = editor.file, reverse("organiser:add_application", args=[own.token, made.token])
+    offered = editor.page(at="applications")
+    answer = editor.client.post(address, follow=True)
 
+    assert f"accepted submission of {team.account}" in offered
+    assert f'action="{address}"' in offered
+    assert address not in editor.page(at="applications"), "the study has the application"
     assert "harbour is in the draft of the study" in answer.content.decode()
-    assert "Review and publish" in answer.content.decode()
     draft = re.search(r"<textarea id=.text.[^>]*>(.*?)</textarea>", answer.content.decode(), re.DOTALL)[1]
     text = unescape(draft).lstrip("\n").replace("[careful-toy],", "[careful-toy, harbour],")
     editor.post(text=f"{text}models:\n  spy: {{url: https://other.example/v1, name: m, key: {made.key_variable}}}\n")
@@ -237,6 +371,7 @@ def test_an_accepted_application_enters_the_draft_with_its_key_only(editor, own)
     assert refused.status_code == 422
     assert f"key `{made.key_variable} to other.example`" in refused.content.decode()
     editor.post(text=text)
+    assert "Review and publish" in editor.page(at=".", step="publish")
     editor.post(act="apply")
     assert editor.file.startswith(before.partition("series:")[0])
     assert "key: " + made.key_variable in editor.file

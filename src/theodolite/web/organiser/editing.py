@@ -31,7 +31,7 @@ from theodolite.web.access import AccessContext, allowed
 from theodolite.web.events import can_seal, environment_of, event_of, reopen_event, seal
 from theodolite.web.models import HostedStudy, StoredKey, Submission
 from theodolite.web.study_editor import edit
-from theodolite.web.study_trials import EditedStudy, TrialSetting
+from theodolite.web.study_trials import EditedStudy, OfferedApplication, TrialSetting
 
 
 @allowed(Role.ORGANISER)
@@ -52,9 +52,23 @@ def edit_study(request: HttpRequest, access: AccessContext) -> HttpResponse:
             stored=lambda: _stored(hosted),
             spent=lambda: spent_on_event(event_of(hosted)),
         ),
+        offers=_offers(hosted),
         record=lambda verb, **facts: access.audit(verb, f"study {hosted.token}", **facts),
     )
     return edit(request, edited)
+
+
+def _offers(hosted: HostedStudy) -> list[OfferedApplication]:
+    """Return the accepted applications of teams."""
+    accepted = hosted.submissions.filter(state=Submission.State.ACCEPTED).select_related("team__account")
+    return [
+        OfferedApplication(
+            name=row.name,
+            team=str(row.team.account),
+            address=reverse("organiser:add_application", args=[hosted.token, row.token]),
+        )
+        for row in accepted.order_by("name")
+    ]
 
 
 def _stored(hosted: HostedStudy) -> Iterator[Dialogue]:

@@ -39,6 +39,7 @@ def edit_study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
         template="web/viewer/base.html",
         address=reverse("edit_study", kwargs={"study": study.key}),
         context=page_context(study, "edit"),
+        running=reverse("new_run", kwargs={"study": study.key}),
         trials=TrialSetting(
             environ=lambda _: studies().environ,
             public_only=False,

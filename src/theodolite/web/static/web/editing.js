@@ -19,9 +19,22 @@ function snapshot() {
 function number() {
   const wrong = new Set([...document.querySelectorAll("[data-fault]")].map((link) => link.dataset.line));
   const n = text.value.split("\n").length;
-  const lines = Array.from({ length: n }, (_, index) => String(index + 1));
-  gutter.innerHTML = lines.map((line) => (wrong.has(line) ? `<span class="wrong">${line}</span>` : line)).join("\n");
+  const [first, last] = block();
+  const kind = (line) => (wrong.has(String(line)) ? "wrong" : line >= first && line <= last ? "here" : "");
+  const shown = (line) => (kind(line) ? `<span class="${kind(line)}">${line}</span>` : String(line));
+  gutter.innerHTML = Array.from({ length: n }, (_, index) => shown(index + 1)).join("\n");
   gutter.scrollTop = text.scrollTop;
+}
+
+/** Return the first and the last line of the part that the form shows; zeros without a part. */
+function block() {
+  const part = form.querySelector("[data-from]");
+  return part ? [Number(part.dataset.from), Number(part.dataset.to)] : [0, 0];
+}
+
+/** Scroll the text to a line. */
+function bringIn(line) {
+  text.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(text).lineHeight));
 }
 
 /** Put the caret at a line and bring it into view. */
@@ -30,7 +43,13 @@ function goTo(line) {
   const end = text.value.indexOf("\n", start);
   text.focus();
   text.setSelectionRange(start, end < 0 ? text.value.length : end);
-  text.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(text).lineHeight));
+  bringIn(line);
+}
+
+/** Return the button of an entry or a table that is not added yet; null if there is none. */
+function pending() {
+  if (form.querySelector("[name=group_table]")?.value.trim()) return form.querySelector("[value=new_group]");
+  return form.querySelector("[name=new_name]")?.value.trim() ? form.querySelector(".adding button") : null;
 }
 
 /** Save without a reload, and show what the server answers. */
@@ -63,9 +82,9 @@ function show(answer, sent) {
     return;
   }
   const focused = document.activeElement?.id;
-  form.querySelector("[data-seen]").value = answer.version;
+  for (const seen of document.querySelectorAll("[data-seen]")) seen.value = answer.version;
   if (text.value === sent && text.value !== answer.text) text.value = answer.text;
-  for (const name of ["findings", "side", "form", "versions"]) document.querySelector(`[data-${name}]`).innerHTML = answer[name];
+  for (const name of ["head", "findings", "side", "form", "versions"]) document.querySelector(`[data-${name}]`).innerHTML = answer[name];
   if (focused && document.activeElement?.id !== focused) document.getElementById(focused)?.focus();
   saved.textContent = answer.saved;
   form.removeAttribute("data-unsaved");
@@ -81,14 +100,14 @@ addEventListener("beforeunload", (event) => {
 addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "s") {
     event.preventDefault();
-    save("save");
+    if (pending()) form.requestSubmit(pending());
+    else save("save");
   }
 });
 form.addEventListener("submit", (event) => {
   if (event.submitter?.formTarget) return; // another tab tries the text; this page keeps it
   const act = event.submitter?.value ?? "save";
-  const adds = form.querySelector("[name=new_name]")?.value;
-  if (IN_PLACE.test(act) && !(act === "save" && adds) && !event.submitter?.matches(".first")) {
+  if (IN_PLACE.test(act) && !(act === "save" && pending()) && !event.submitter?.matches(".first")) {
     event.preventDefault();
     save(act);
   } else {
@@ -105,3 +124,4 @@ document.addEventListener("click", (event) => {
 });
 
 number();
+if (block()[0]) bringIn(block()[0]);
