@@ -70,7 +70,7 @@ def test_a_threshold_outside_the_scale_is_refused():
 
 @pytest.mark.parametrize(("value", "scale"), [("6", NUMBERS), ("3.0", NUMBERS), ("Red", NAMES), ("", ORDERED)])
 def test_a_value_outside_the_scale_is_neither_a_defect_nor_a_non_defect(value, scale):
-    with pytest.raises(InputError, match="no point of the scale"):
+    with pytest.raises(InputError, match="not a point of the scale"):
         rule(Operator.EQUAL, "red").is_defect(value, scale)
 
 
