@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from theodolite.annotation import assignment, cases, review, submission
 from theodolite.annotation.cases import begin_thread
+from theodolite.bootstrap.releases import REVIEW, review_text
 from theodolite.domain.annotating.case import Flag, FlagKind
 from theodolite.domain.annotating.discrepancy import Anchor, AnchorKind
 from theodolite.domain.annotating.work import BulkAct
@@ -80,6 +81,7 @@ def a_measurement(hosted: HostedStudy) -> str:
     if is_new:
         found.folder.mkdir(parents=True)
         (found.folder / "report.html").write_text("<!doctype html>")
+        (found.folder / REVIEW).write_text(review_text(()))
     return found.token
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,17 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.audience_reports import sections_for_organisers, write_audience_report
 from theodolite.bootstrap.connections import SystemClock, open_clients
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store
+from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.bootstrap.releases import (
+    BUNDLE,
+    KEY,
+    REVIEW,
+    ReleaseOptions,
+    WrittenRelease,
+    public_key_file,
+    write_release,
+)
 from theodolite.bootstrap.reports import WrittenFiles, write_reports
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.dialogue_imports import (
@@ -38,6 +49,7 @@ from theodolite.domain.application import Application, AriaClass, HttpEndpoint, 
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError, TheodoliteError
 from theodolite.domain.live import BroughtIn
+from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
 from theodolite.events.context import EventContext, OpenEvent, import_dialogues
 from theodolite.gateways.retrieval import searches_of
@@ -177,6 +189,48 @@ def event_results(
         store.disconnect()
 
 
+PUBLIC = Audience(kind=AudienceKind.PUBLIC)
+"""Readers of a public report."""
+
+
+def event_release(
+    folder: str, workspace: Path, out: Path, study_version: str, database_url: str | None = None
+) -> WrittenRelease:
+    """Write the public report of an event and, once all identifiers are decided, its signed bundle as a ZIP file.
+
+    The decisions are those of the review file in the study's folder.
+
+    Args:
+        folder: Folder of the study's files.
+        workspace: The server's workspace; it contains the private key.
+        out: Folder for the files; created if missing.
+        study_version: Content hash of the study as it was published.
+        database_url: PostgreSQL database; None for the workspace's own file.
+
+    Raises:
+        TheodoliteError: If the run is incomplete, the decisions have errors, or reading or writing fails.
+    """
+    store = open_store(workspace, database_url)
+    try:
+        context = event_study_context(folder, workspace, store, store.study(study_version))
+        if context.evidence().run.state is not RunState.FINISHED:
+            message = "the latest run is incomplete: resume it under Runs, then prepare the release again"
+            raise InputError(message)
+        out.mkdir(parents=True, exist_ok=True)
+        decisions, files_out = context.loaded.folder / REVIEW, out / BUNDLE
+        if decisions.is_file():
+            write_whole(out / REVIEW, decisions.read_text(encoding="utf-8"))
+        written = write_release(context, ReleaseOptions(out=files_out, review=out / REVIEW, key=workspace / KEY))
+        if written.folder:
+            shutil.make_archive(str(files_out), "zip", files_out)
+            shutil.rmtree(files_out)
+            shutil.copy(public_key_file(workspace / KEY), out)
+        write_audience_report(context, PUBLIC, out=str(out))
+        return written
+    finally:
+        store.disconnect()
+
+
 def event_study_context(folder: str, workspace: Path, store: DjangoStore, study: Study | None = None) -> StudyContext:
     """Return the context of a study as it was published, with the dialogues of its participants so far.
 
@@ -230,11 +284,18 @@ def run_records(context: StudyContext, *, include_text: bool = False, with_peopl
     )
 
 
+MEASURE, RELEASE = "measure", "release"
+"""Tasks of the command line: measure an event, or prepare its public release."""
+
+
 def main() -> int:
     """Run a command line in this process; the error is the last line on the error stream."""
-    folder, workspace, out, study_version, *applications = sys.argv[1:]
+    task, folder, workspace, out, study_version, *applications = sys.argv[1:]
     url = os.environ.get(DATABASE_VARIABLE)
     try:
+        if task == RELEASE:
+            event_release(folder, Path(workspace), Path(out), study_version, url)
+            return 0
         event_results(folder, Path(workspace), Path(out), study_version, url, applications=applications)
     except (TheodoliteError, OSError) as error:
         sys.stderr.write(f"{error}\n")

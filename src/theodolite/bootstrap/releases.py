@@ -160,7 +160,7 @@ def write_release(
     records = _curated(context, evidence, options)
     findings = _with_decisions(records, options)
     if findings:
-        write_whole(options.review, _review_text(findings))
+        write_whole(options.review, review_text(findings))
         options.review.chmod(0o600)
     review = str(options.review) if findings else ""
     if any(not one.is_decided for one in findings):
@@ -216,7 +216,7 @@ def decided_findings(records: ReleasedRecords, review: Path) -> tuple[Identifier
     Raises:
         InputError: If the review file has errors.
     """
-    decided = _read_review(review) if review.exists() else {}
+    decided = read_review(review) if review.exists() else {}
     return tuple(
         replace(one, decision=known.decision, reason=known.reason, reviewer=known.reviewer)
         for one in findings_in(records)
@@ -248,7 +248,8 @@ def _with_decisions(records: ReleasedRecords, options: ReleaseOptions) -> tuple[
     )
 
 
-def _review_text(findings: Iterable[IdentifierFinding]) -> str:
+def review_text(findings: Iterable[IdentifierFinding]) -> str:
+    """Return a review file: each identifier with its decision."""
     rows = (
         (one.key, one.kind, one.dialogue, one.words, one.context, one.n, one.decision.value, one.reason, one.reviewer)
         for one in findings
@@ -256,8 +257,11 @@ def _review_text(findings: Iterable[IdentifierFinding]) -> str:
     return csv_text(ExportTable(name="review", columns=_COLUMNS, rows=rows))
 
 
-def _read_review(path: Path) -> dict[str, IdentifierFinding]:
-    """Return the decisions of a review file by finding.
+def read_review(path: Path) -> dict[str, IdentifierFinding]:
+    """Return the identifiers of a review file with their decisions, by finding.
+
+    Args:
+        path: The file; the columns with texts and counts may be empty.
 
     Raises:
         InputError: If the file cannot be read, or a decision is unknown or lacks its reason or reviewer.
@@ -281,11 +285,11 @@ def _read_review(path: Path) -> dict[str, IdentifierFinding]:
             raise InputError(message)
         decided[key] = IdentifierFinding(
             key=key,
-            kind="",
-            dialogue="",
-            words="",
-            context="",
-            n=0,
+            kind=row.get("kind") or "",
+            dialogue=row.get("dialogue") or "",
+            words=row.get("words") or "",
+            context=row.get("context") or "",
+            n=int(number_text) if (number_text := (row.get("n") or "").strip()).isdecimal() else 0,
             decision=ReviewDecision(written),
             reason=reason,
             reviewer=reviewer,

@@ -335,6 +335,11 @@ class RecordedFile:
     columns: Mapping[str, str]
     where: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def is_released(self) -> bool:
+        """Whether it replaces the connection of an application in a release, which leaves connections out."""
+        return not (self.sha256 or self.columns)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptedModel:

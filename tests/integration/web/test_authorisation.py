@@ -132,6 +132,8 @@ PAGES: dict[str, object] = {
     "organiser:add_application": {Role.ORGANISER},
     "organiser:audit": {Role.ORGANISER},
     "organiser:results": {Role.ORGANISER, Role.ANALYST},
+    "organiser:release": {Role.ORGANISER},
+    "organiser:identifiers": {Role.ORGANISER},
     "organiser:measure": {Role.ORGANISER, Role.ANALYST},
     "organiser:measured_file": {Role.ORGANISER, Role.ANALYST},
     "organiser:share": {Role.ORGANISER},

@@ -359,6 +359,8 @@ def application_text(application: Application) -> str:
 
 def _connection_text(application: Application) -> str:
     match application.connection:
+        case RecordedFile(is_released=True):
+            return ""
         case RecordedFile(file=file, sha256=sha256):
             return f"Recorded in the file {file}\nSHA-256 {sha256}"
         case PromptedModel(model=model, system=system):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import Annotator
-from theodolite.domain.application import RecordedFile
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import RunState, Spending
 from theodolite.domain.text import spent_text
@@ -22,7 +21,7 @@ from theodolite.reporting.queries.agreements import (
     validation_of_judge,
 )
 from theodolite.reporting.queries.cases import title_of
-from theodolite.reporting.queries.headline import headline_parts
+from theodolite.reporting.queries.headline import headline_parts, is_recorded, is_released
 from theodolite.reporting.queries.rates import Rate, guardrail_of, rate_by_application
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import heading_of
@@ -81,7 +80,9 @@ def tags_of(subject: Subject) -> tuple[Tag, ...]:
         Tag(icon=icon, text=text if text in names else text[:1].upper() + text[1:])
         for icon, text in zip(icons, parts, strict=False)
     ]
-    if all(isinstance(application.connection, RecordedFile) for application in study.applications):
+    if is_released(study):
+        return tuple(tags)
+    if is_recorded(study):
         tags.append(Tag(icon="table", text="Recorded answers, no application called"))
     n = len(subject.facts.hosts)
     is_partly_known = bool(subject.facts.network or subject.facts.unobserved)
@@ -94,7 +95,7 @@ def tiles_of(subject: Subject) -> tuple[Tile, ...]:
     """Return the tiles: dialogues, completeness, agreement of people where people label, and the judge or the calls."""
     tiles = [_dialogue_tile(subject), _completeness_tile(subject)]
     tiles += [tile for tile in (_agreement_tile(subject), _judge_tile(subject)) if tile]
-    if len(tiles) < 4:
+    if len(tiles) < 4 and not is_released(subject.study):
         tiles.append(_calls_tile(subject))
     return tuple(tiles)
 

@@ -30,10 +30,22 @@ def headline_parts(evidence: Evidence, agreements: Sequence[Agreement]) -> tuple
     return tuple(part for part in parts if part)
 
 
+def is_recorded(study: Study) -> bool:
+    """Return whether all dialogues come from files, so that no application was called."""
+    connections = [application.connection for application in study.applications]
+    return all(isinstance(one, RecordedFile) and not one.is_released for one in connections)
+
+
+def is_released(study: Study) -> bool:
+    """Return whether the study comes from a release, which does not contain connections, hosts and calls."""
+    connections = [application.connection for application in study.applications]
+    return any(isinstance(one, RecordedFile) and one.is_released for one in connections)
+
+
 def _applications(study: Study) -> str:
     if len(study.applications) == 1:
         return study.applications[0].name
-    recorded = all(isinstance(application.connection, RecordedFile) for application in study.applications)
+    recorded = is_recorded(study)
     return figures.number_of(len(study.applications), "recorded application" if recorded else "application")
 
 

@@ -29,7 +29,9 @@ from theodolite.annotation.listing import dialogue_names, latest_submissions
 from theodolite.assessment.blinding import SecretWord, plain_names, secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.audience_reports import audience_files
 from theodolite.bootstrap.database import DATABASE_VARIABLE
+from theodolite.bootstrap.events import MEASURE, PUBLIC
 from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
+from theodolite.bootstrap.releases import BUNDLE, KEY, REVIEW, public_key_file, read_review
 from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.estimate import Estimate
@@ -65,8 +67,13 @@ async def measuring_bench() -> AsyncIterator[None]:
         yield
 
 
-async def measure(hosted: HostedStudy, by: Account) -> bool:
-    """Start a measurement of a study; return False if one is in progress.
+async def measure(hosted: HostedStudy, by: Account, task: str = MEASURE) -> bool:
+    """Start a measurement of a study, or its public release; return False if one is in progress.
+
+    Args:
+        hosted: The study.
+        by: The account that asks for it.
+        task: `measure` or `release`.
 
     Raises:
         Http404: If the study has no files.
@@ -75,7 +82,7 @@ async def measure(hosted: HostedStudy, by: Account) -> bool:
     begun = await sync_to_async(_begin)(hosted, by)
     if begun is None:
         return False
-    await _background.do(_measured(begun))
+    await _background.do(_measured(begun, task))
     return True
 
 
@@ -85,8 +92,8 @@ def _begin(hosted: HostedStudy, by: Account) -> Measurement | None:
     return Measurement.objects.create(hosted=hosted, asked_by=by, edition=version_of(event_of(hosted).study))
 
 
-async def _measured(measurement: Measurement) -> None:
-    command = [measurement.hosted.folder, str(settings.WORKSPACE), str(measurement.folder), measurement.edition]
+async def _measured(measurement: Measurement, task: str) -> None:
+    command = [task, measurement.hosted.folder, str(settings.WORKSPACE), str(measurement.folder), measurement.edition]
     command += await sync_to_async(_applications_of_teams)(measurement.hosted)
     environ = {**os.environ, DATABASE_VARIABLE: settings.DATABASE_URL or ""}
     process = await asyncio.create_subprocess_exec(
@@ -139,7 +146,44 @@ The file narrows this down to the hashes of its own script and style.
 """
 
 
-_TYPES = {REPORT: "text/html; charset=utf-8", RESULTS: "application/json"}
+PUBLIC_REPORT, PUBLIC_RESULTS = audience_files(PUBLIC)
+BUNDLE_FILE, KEY_FILE = f"{BUNDLE}.zip", public_key_file(Path(KEY)).name
+
+_TYPES = {
+    REPORT: "text/html; charset=utf-8",
+    RESULTS: "application/json",
+    PUBLIC_REPORT: "text/html; charset=utf-8",
+    PUBLIC_RESULTS: "application/json",
+    BUNDLE_FILE: "application/zip",
+    KEY_FILE: "application/x-pem-file",
+}
+"""Files of measurements and of public releases, with their types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredLine:
+    """A measurement or a public release in the list.
+
+    Attributes:
+        row: The measurement.
+        number: Number of the published version; None if it was never published.
+        files: Name and title of each file that it has.
+        reported: Applications of teams with a report.
+        has_identifiers: Whether identifiers were found in its texts.
+        n_undecided: Identifiers in its texts without a decision; count.
+    """
+
+    row: Measurement
+    number: int | None
+    files: Sequence[tuple[str, str]]
+    reported: Sequence[str]
+    has_identifiers: bool = False
+    n_undecided: int = 0
+
+    @property
+    def is_release(self) -> bool:
+        """Whether it was made for the public."""
+        return any(name == PUBLIC_REPORT for name, _ in self.files)
 
 
 @allowed(Role.ORGANISER, Role.ANALYST)
@@ -148,12 +192,13 @@ def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
     measured = list(access.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
     numbers = dict(access.hosted.editions.values_list("version", "number"))
     names = _applications_of_teams(access.hosted)
-    lines = [(one, numbers.get(one.edition), _reported(one, names)) for one in measured]
+    lines = [_line(one, numbers.get(one.edition), _reported(one, names)) for one in measured]
     context = {
         "access": access,
         "lines": lines,
         "is_under_way": any(measurement.done_at is None for measurement in measured),
         "can_share": access.role is Role.ORGANISER,
+        "can_release": access.hosted.state == HostedStudy.State.CLOSED,
         "applications": names,
         "next_step": _next_step(request, access) if access.role is Role.ANALYST else None,
     }
@@ -166,6 +211,30 @@ def _next_step(request: HttpRequest, access: AccessContext) -> NextStepCard | No
         return next_step_of_analyst(access)
     address = f"{reverse('organiser:results', args=[access.hosted.token])}?next=yes"
     return next_step_card(RoleStep.FIND_TASK, access.hosted.token, address=address)
+
+
+_TITLES = {
+    REPORT: "report",
+    RESULTS: "results.json",
+    PUBLIC_REPORT: "public report",
+    PUBLIC_RESULTS: "public results.json",
+    BUNDLE_FILE: "signed bundle",
+    KEY_FILE: "public key",
+}
+"""Names of the files in the list."""
+
+
+def _line(measurement: Measurement, number: int | None, reported: Sequence[str]) -> MeasuredLine:
+    review = measurement.folder / REVIEW
+    findings = tuple(read_review(review).values()) if review.is_file() else ()
+    return MeasuredLine(
+        row=measurement,
+        number=number,
+        files=[pair for pair in _TITLES.items() if (measurement.folder / pair[0]).is_file()],
+        reported=reported,
+        has_identifiers=bool(findings),
+        n_undecided=sum(not one.is_decided for one in findings),
+    )
 
 
 def _reported(measurement: Measurement, applications: Sequence[str]) -> list[str]:
@@ -215,11 +284,11 @@ def file_response(path: Path, kind: str, name: str) -> HttpResponse:
 
     Args:
         path: The file.
-        kind: `report.html` or `results.json`.
+        kind: Name of the file, e.g. `report.html`.
         name: Name of the download.
     """
     response = HttpResponse(path.read_bytes(), content_type=_TYPES[kind])
-    if kind == REPORT:
+    if kind in {REPORT, PUBLIC_REPORT}:
         response.headers["Content-Security-Policy"] = REPORT_POLICY
     else:
         response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
