@@ -311,8 +311,7 @@ def test_a_study_is_written_from_an_empty_folder_to_a_clean_check(tmp_path, brow
 def open_editor(page, query):
     """Open the editor of the support study at a file or a part."""
     open_study(page)
-    load_by_click(page.get_by_role("link", name="Edit", exact=True))
-    page.goto(page.url.partition("?")[0] + query)
+    page.goto(f"{page.url}edit/{query}")
 
 
 def test_a_pasted_table_becomes_a_persona_group(root, visit):
