@@ -177,32 +177,30 @@ def write_study(event: Event) -> None:
     text.fill(head + APPLICATIONS.format(root=event.root) + levels + after + SCHEMA)
     save(page)
     shot(page, "05-text")
-    fill_level(page, "Red teaming")
-    fill_level(page, "Field testing")
-    open_part(page, "Levels")
-    load_by_click(page.locator(".form-part").get_by_role("link", name="Model testing"))
+    fill_level(page, "red_teaming")
+    fill_level(page, "field_testing")
+    open_part(page, "levels/model_testing")
     load_by_click(page.get_by_role("button", name="Remove model_testing"))
-    open_part(page, "Annotation")
+    open_part(page, "annotation")
     shot(page, "07-annotation")
     page.locator(".form-part summary").click()
     page.get_by_label("Schema", exact=True).fill("one-question")
     page.get_by_label("Quality check").fill("0")
     save(page)
-    open_part(page, "consent.md")
+    load_by_click(page.get_by_role("link", name="consent.md", exact=True))
     page.get_by_role("textbox", name="consent.md").fill(
         "You talk to a program for 30 minutes. You can stop at any time."
     )
     save(page)
 
 
-def open_part(page: Page, name: str) -> None:
-    files = page.get_by_role("navigation", name="Study files and parts")
-    load_by_click(files.get_by_role("link", name=name, exact=True))
+def open_part(page: Page, at: str) -> None:
+    """Open the form of a part of the study's file."""
+    page.goto(f"{page.url.partition('?')[0]}?file=study.yaml&at={at}")
 
 
 def fill_level(page: Page, name: str) -> None:
-    open_part(page, "Levels")
-    load_by_click(page.locator(".form-part").get_by_role("link", name=name))
+    open_part(page, f"levels/{name}")
     shot(page, f"06-level-{name}")
     page.get_by_label("People").fill("1")
     page.get_by_label("Sessions").fill("1")
