@@ -83,6 +83,7 @@ def _standing_for(address: _Address) -> ipaddress.IPv4Address | None:
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else address.ipv4_mapped
 
 
+@dataclass(frozen=True, slots=True)
 class SystemHostResolver:
     """Resolves host names as the machine does; implements `HostResolver`."""
 
