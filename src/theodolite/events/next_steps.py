@@ -85,7 +85,7 @@ def step_of_senior(*, has_queue: bool, n_cases: int, n_questions: int, n_dispute
     Args:
         has_queue: Whether the study has a queue of dialogues.
         n_cases: Open cases of sensitive content; count.
-        n_questions: Questions of annotators without an answer; count.
+        n_questions: Questions from annotators without an answer; count.
         n_disputed: Annotations with a dispute; count.
         n_to_check: Annotations to check; count.
     """

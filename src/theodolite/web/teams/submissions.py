@@ -259,7 +259,7 @@ _PARTS = {
     SeriesPart.SIMULATION: "do sessions resemble the real use of your application?",
     SeriesPart.SCENARIOS: "do the tasks represent the use that you built it for?",
     SeriesPart.GUARDRAILS: "is it clear and right what must be withheld and what must be released?",
-    SeriesPart.SCHEMA: "do the questions to annotators and their labels fit your dialogues?",
+    SeriesPart.SCHEMA: "do the questions for annotators and their labels fit your dialogues?",
     SeriesPart.TREE: "do scores of the report reflect the labels?",
     SeriesPart.ORGANISATION: "criteria, terms, interface kit, checks and dates",
 }

@@ -462,7 +462,7 @@ def by_keyboard_alone(ben):
 
 def answer_for_everybody(sami):
     sami.reload()
-    press_link(sami, "Questions of annotators")
+    press_link(sami, "Questions from annotators")
     assert_accessible(sami)
     sami.get_by_label("Answer").fill("Yes, if it tells the end.")
     sami.get_by_label("Status").select_option(label="answer in the list of questions")

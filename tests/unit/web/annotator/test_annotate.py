@@ -1,4 +1,4 @@
-"""Questions of annotators in their language."""
+"""Questions from annotators in their language."""
 
 from __future__ import annotations
 
