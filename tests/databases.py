@@ -13,6 +13,7 @@ import pytest
 
 from tests.postgres import PostgresServer, running_server
 from theodolite.bootstrap.database import DATABASE_NAME, configure_django, database_settings, open_store
+from theodolite.bootstrap.migration import known_migrations
 
 if TYPE_CHECKING:
     from theodolite.store.django_store import DjangoStore
@@ -91,7 +92,14 @@ def empty_tables(url: str) -> None:
         written = sorted({name for (name,) in connection.execute(rows.encode()).fetchall()} | (used & {*tables}))
         if written:
             connection.execute(f"TRUNCATE {', '.join(written)} RESTART IDENTITY CASCADE".encode())
-        connection.execute("DELETE FROM django_migrations WHERE app = 'store' AND name >= '0900'")
+        known = known_migrations()
+        connection.execute("DELETE FROM django_migrations WHERE app = 'store' AND name <> ALL(%s)", [known])
+        connection.execute(
+            "INSERT INTO django_migrations (app, name, applied)"
+            " SELECT 'store', name, now() FROM unnest(%s::text[]) AS name"
+            " WHERE name NOT IN (SELECT name FROM django_migrations WHERE app = 'store')",
+            [known],
+        )
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])

@@ -151,7 +151,7 @@ class _Desk:
             message = f"`{source}` cannot be read: {error.strerror}"
             raise InputError(message) from error
         except ValueError as error:
-            message = f"`{source}` is no JSON: {error}"
+            message = f"`{source}` is not JSON: {error}"
             raise InputError(message) from error
         return read if isinstance(read, dict) else {}
 

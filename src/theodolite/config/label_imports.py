@@ -541,7 +541,7 @@ def label_studio_table(path: Path) -> InputTable:
     except OSError as error:
         return _broken(path, f"cannot be read: {unreadable(error)}")
     except ValueError as error:
-        return _broken(path, f"is no JSON: {error}")
+        return _broken(path, f"is not JSON: {error}")
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         return _broken(path, "should hold a list of tasks, as Label Studio exports them in the format JSON")
     rows = [(row, number) for number, task in enumerate(tasks, 1) for row in _task_rows(task)]

@@ -289,7 +289,7 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
             entry = None
         if not isinstance(entry, dict):
             diagnostics.append(
-                LocatedDiagnostic(file=file, line=number, message="is no JSON object; expected one in each line")
+                LocatedDiagnostic(file=file, line=number, message="is not a JSON object; expected one in each line")
             )
             continue
         columns.update(dict.fromkeys(map(str, entry)))

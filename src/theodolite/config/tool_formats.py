@@ -146,7 +146,7 @@ def _json_lines(text: str, file: str) -> tuple[list[Any], list[int], list[Locate
             records.append(json.loads(line))
             lines.append(number)
         except (ValueError, RecursionError):
-            broken.append(LocatedDiagnostic(file=file, line=number, message="is no JSON; expected an object per line"))
+            broken.append(LocatedDiagnostic(file=file, line=number, message="is not JSON; expected an object per line"))
     return records, lines, broken
 
 

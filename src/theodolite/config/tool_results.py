@@ -317,7 +317,7 @@ class ResultSource:
             if isinstance(entry, dict):
                 yield path, entry
             else:
-                self.faults.add(path, "is no JSON object; expected an object for each record")
+                self.faults.add(path, "is not a JSON object; expected an object for each record")
 
     def line(self, path: JsonPath) -> int:
         """Return the line of a record."""

@@ -624,7 +624,7 @@ class TesterBot:
             self._send_notes()
         elif step == "1/" and not self.resets:
             self.resets += 1
-            self.visitor.get("anew/")
+            self.visitor.get("new-dialogue/")
             self.visitor.send("")
         else:
             self.visitor.get("end/")

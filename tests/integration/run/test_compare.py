@@ -148,7 +148,7 @@ def test_a_file_that_is_no_results_file_is_reported(tmp_path):
     old, bad = (theodolite("compare", tmp_path / name, tmp_path / name) for name in ("old.json", "bad.json"))
 
     assert "got '1.0'" in old.err
-    assert "is no JSON" in bad.err
+    assert "is not JSON" in bad.err
     assert (old.code, bad.code) == (2, 2)
 
 

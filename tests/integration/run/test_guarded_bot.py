@@ -158,5 +158,5 @@ def test_the_report_shows_levels_separately_and_lists_the_strategies(outcome):
 def test_the_report_describes_each_application_and_its_effect(outcome):
     declared = r"<td>in the application; variant of none; word-list"
 
-    row = rf'<th scope="row">leaky</th>{declared}<br><span class="left-out">Glances at the words'
+    row = rf'<th scope="row">leaky</th>{declared}<br><span class="left-out">Checks the words'
     assert re.search(row, outcome.report)

@@ -350,7 +350,7 @@ def test_the_table_is_the_exported_one(event, ask, form):
 def measures_at_once(monkeypatch):
     """Replace the process that measures: another test starts it."""
 
-    async def measured(row: Measurement) -> None:
+    async def measured(row: Measurement, task: str) -> None:
         row.folder.mkdir(parents=True)
         (row.folder / "results.json").write_text('{"format": 1}')
         await sync_to_async(results._keep)(row, "")

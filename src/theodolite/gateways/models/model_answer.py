@@ -271,7 +271,7 @@ def in_one_piece(answer: HttpResponse, form: StreamForm) -> HttpResponse | Attem
     events = [_event(text) for text in texts]
     read = [event for event in events if event is not None]
     if len(read) < len(events):
-        return unreadable("an event of the answer is no JSON object")
+        return unreadable("an event of the answer is not a JSON object")
     whole = form.whole(read)
     if whole is None and reader.has_ended and form.end is not None:
         whole = form.whole([*read, form.end])

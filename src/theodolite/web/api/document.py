@@ -85,7 +85,7 @@ _SUCCESSES = {
 """Descriptions of successful responses that the record does not describe."""
 
 _REFUSALS = {
-    400: "The body is no JSON document in UTF-8.",
+    400: "The body is not a JSON document in UTF-8.",
     401: "No valid token: it is missing, unknown, expired or revoked.",
     403: "The token lacks the scope, the account a second factor, or the role a permission of an organiser.",
     404: "There is no such record for the roles of the owner.",

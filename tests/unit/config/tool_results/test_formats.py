@@ -126,9 +126,9 @@ def test_all_errors_are_reported_at_once_with_their_lines():
     )
     assert faults(stored) == [
         (3, "has no `messages`; expected a list of messages with `role` and `content`"),
-        (4, "is no JSON; expected an object per line"),
+        (4, "is not JSON; expected an object per line"),
         (5, "`messages` 1 has the role `wizard`; expected user, assistant, system or tool"),
-        (6, "is no JSON object; expected an object for each record"),
+        (6, "is not a JSON object; expected an object for each record"),
     ]
 
 
