@@ -6,15 +6,21 @@ import io
 import json
 import zipfile
 
+import pytest
+from click.testing import CliRunner
 from tools.compare_results import (
+    UNCOMPARED,
     document_differences,
     export_content,
     export_differences,
+    formats_in,
     number_differences,
     numbers,
     page_text,
     report,
 )
+
+from theodolite.cli.imports import export
 
 RESULTS = {"run": {"key": "a1", "held_dialogues": 12}, "estimates": [{"value": 0.25, "sound": 3}], "generated": "now"}
 
@@ -68,6 +74,23 @@ def test_exports_are_compared_by_rows_in_the_current_format():
         "label-studio": [],
     }
     assert export_content(b"\xff\xfe") == "fffe"
+
+
+def test_the_formats_of_exports_are_those_of_the_help():
+    help_text = CliRunner().invoke(export, ["--help"]).output
+
+    assert {"csv", "jsonl", "answers", "label-studio", "markdown"} <= {*formats_in(help_text)}
+    assert not {*formats_in(help_text)} & {*UNCOMPARED}
+    assert formats_in("--format [csv|label-studio]  Format of the file.") == ["csv", "label-studio"]
+    with pytest.raises(ValueError, match="no formats"):
+        formats_in("--out FILE")
+
+
+def test_tables_and_lines_are_compared_by_rows():
+    before = {"csv": b"id,n,latency_s\n1,2,0.5\n", "jsonl": b'{"n": 1}\n{"n": 2}\n', "answers": archive()}
+    after = {"csv": b"id,n,latency_s\n1,3,0.7\n", "jsonl": b'{"n": 1}\n{"n": 3}\n', "answers": archive()}
+
+    assert export_differences(before, after) == {"csv": ["/0/n: '2' > '3'"], "jsonl": ["/1/n: 2 > 3"], "answers": []}
 
 
 def test_pseudonyms_are_compared_by_order_of_occurrence():
