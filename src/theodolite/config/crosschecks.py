@@ -62,6 +62,9 @@ class StudyParts:
 
 Rows = Sequence[Mapping[str, str]]
 
+TEST_BY_COMMAND = "try theodolite probe"
+"""End of messages on applications that were never called; pages name their button in its place."""
+
 
 def check_everything(
     parts: StudyParts, registry: GuidelineRegistry, context: LoadContext, models: Sequence[ModelEndpoint]
@@ -448,7 +451,7 @@ def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
         return
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         if isinstance(entry.spec, HttpSpec):
-            message = f"`{entry.name}` was never called; try theodolite probe"
+            message = f"`{entry.name}` was never called; {TEST_BY_COMMAND}"
             context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.OPEN, at_key=True))
 
 

@@ -20,6 +20,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.config.crosschecks import TEST_BY_COMMAND
 from theodolite.config.edit_checks import DraftReading, added_errors, apply, check
 from theodolite.config.editable_files import EditableFiles, EditConflict, StudyText
 from theodolite.config.saved_texts import TextVersion
@@ -473,6 +474,7 @@ def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[Text
 
 
 def _finding(item: LocatedDiagnostic, name: str) -> ShownDiagnostic:
+    item = replace(item, message=item.message.replace(TEST_BY_COMMAND, "use Test connection"))
     word = _SUGGESTED.search(item.message)
     is_here = item.file == name
     suggested = word[1] if word and is_here and item.line and item.column else ""

@@ -456,6 +456,16 @@ def test_a_connection_test_reaches_only_private_addresses_named_in_the_files(edi
     assert AuditEntry.objects.filter(verb="tested connection", hosted=editor.hosted).count() == 2
 
 
+def test_messages_of_the_editor_name_the_button_that_tests_a_connection(editor):
+    http = 'kind: http, url: https://chat.example/reply, body: {text: "{{ prompt }}"}, reply: $.text'
+    application = f"applications:\n  distant: {{{http}}}\n"
+    text = editor.file.replace("applications:\n", application, 1).replace("[careful-toy", "[distant, careful-toy")
+    page = unescape(editor.post(text=text).content.decode())
+
+    assert "`distant` was never called; use Test connection" in page
+    assert "theodolite probe" not in page
+
+
 def test_previews_show_the_unsaved_text_with_the_form_of_people(editor):
     text = with_judge(editor.file)
     shown = tried(editor, "preview:plain", text=text)
