@@ -130,7 +130,7 @@ _ORGANISER: Final = (
             ("organiser:series", "Series"),
             ("organiser:exchange", "Export and import"),
         ),
-        inner=(*_CODING, *_REVIEWS, "organiser:start_run", "organiser:check_run"),
+        inner=(*_CODING, *_REVIEWS, "organiser:identifiers", "organiser:start_run", "organiser:check_run"),
     ),
     SidebarSection(
         title="Settings",

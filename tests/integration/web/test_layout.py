@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,8 +13,14 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from tests.browser_pages import barriers, load_by_click
-from tests.integration.web.conftest import demo_server
+from tests.integration.web.conftest import DEMO_FOLDER, demo_server
+from theodolite.bootstrap.audience_reports import audience_files
+from theodolite.bootstrap.events import PUBLIC
+from theodolite.bootstrap.releases import REVIEW, review_text
+from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.domain.event import Role
+from theodolite.domain.release import IdentifierFinding
+from theodolite.web.models import HostedStudy, Measurement
 
 pytestmark = [pytest.mark.integration, pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -29,8 +37,40 @@ _TOKEN = re.compile(r"(?<=/)(?:[A-Za-z0-9_-]{12}|[0-9a-f]{16})(?=/|$)")
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, seeded_copy: Callable[[Path], Path]) -> Iterator[str]:
     """Address of a server for this file: input of other tests would change the pages."""
-    with demo_server(seeded_copy(tmp_path_factory.mktemp("layout"))) as address:
+    folder = seeded_copy(tmp_path_factory.mktemp("layout"))
+    add_release(folder)
+    with demo_server(folder) as address:
         yield address
+
+
+RELEASE_TOKEN = "release-0001"
+
+LONG = "Rindfleischetikettierung" * 4
+
+IDENTIFIERS = tuple(
+    IdentifierFinding(key=key * 12, kind=kind, dialogue="d1", words=words, context=f"It is {words}, as I wrote.", n=n)
+    for key, kind, words, n in (
+        ("a", "person's name", "Ana Silva", 1),
+        ("b", "e-mail address", f"{LONG}@example.org", 12),
+    )
+)
+
+
+def add_release(folder: Path) -> None:
+    """Add a prepared release with undecided identifiers to the seeded event: its preparation takes minutes."""
+    (database,) = folder.glob(f"{DEMO_FOLDER}/{WORKSPACE_NAME}/*.db")
+    files = database.parent / "measured" / RELEASE_TOKEN
+    files.mkdir(parents=True)
+    (files / REVIEW).write_text(review_text(IDENTIFIERS), encoding="utf-8")
+    (files / audience_files(PUBLIC)[0]).write_text("<!doctype html>", encoding="utf-8")
+    table, studies = Measurement._meta.db_table, HostedStudy._meta.db_table
+    statement = (
+        f"INSERT INTO {table} (hosted_id, token, asked_at, edition, done_at, problem) "  # noqa: S608 - our tables
+        f"SELECT id, ?, ?, ?, ?, '' FROM {studies} ORDER BY id LIMIT 1"
+    )
+    day = "2026-01-01 00:00:00"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(statement, (RELEASE_TOKEN, day, "0" * 64, day))
 
 
 _UNFOLD = """async () => {
@@ -119,11 +159,22 @@ RULES_OF_COLOUR = ["color-contrast", "link-in-text-block"]
 """The rules whose result depends on the colour scheme."""
 
 
+def barriers_of_schemes(page: Page) -> list[str]:
+    """Return what axe finds on the page as it stands, in each colour scheme and contrast."""
+    found = []
+    for scheme, contrast in SCHEMES_OF_AXE:
+        page.emulate_media(color_scheme=scheme, contrast=contrast)
+        rules = None if (scheme, contrast) == SCHEMES_OF_AXE[0] else RULES_OF_COLOUR
+        found += [f"{scheme}, contrast {contrast}: {one}" for one in barriers(page, rules)]
+    return found
+
+
 ACCESSIBLE_PAGES = {
     Role.ORGANISER: (
         *("organise/", "organise/study/", "organise/operations/", "organise/people/", "organise/audit/"),
         *("organise/webhooks/", "organise/runs/", "organise/runs/start/", "organise/keys/", "organise/results/"),
         *("organise/messages/", "organise/editions/", "organise/exchange/"),
+        f"organise/results/{RELEASE_TOKEN}/identifiers/",
     ),
     Role.SENIOR: ("review/", "review/dialogues/", "review/agreement/", "review/gold/", "review/judges/"),
     Role.ANALYST: ("analyse/", "analyse/coding/", "analyse/reviews/", "analyse/both/"),
@@ -134,21 +185,92 @@ ACCESSIBLE_PAGES = {
 """Addresses below the event of one page of each type."""
 
 
+def address_of_event(page: Page) -> str:
+    """Return the address below which the pages of a person's event are."""
+    page.goto("/")
+    address = page.evaluate("document.querySelector('main a[href^=\"/s/\"]')?.href ?? location.href")
+    return f"/s/{address.split('/s/')[1].partition('/')[0]}/"
+
+
 @pytest.mark.parametrize("role", ACCESSIBLE_PAGES, ids=str)
 def test_the_pages_of_a_role_have_no_barrier_in_any_colour_scheme(page_as, role):
     page = page_as(role, bypass_csp=True)
-    page.goto("/")
-    token = page.evaluate("document.querySelector('main a[href^=\"/s/\"]')?.href ?? location.href").split("/s/")[1]
+    event = address_of_event(page)
     shared = ("/components/", "/tokens/", "/comfort/") if role is Role.ORGANISER else ()
     found = []
-    for address in (*(f"/s/{token.partition('/')[0]}/{name}" for name in ACCESSIBLE_PAGES[role]), *shared):
+    for address in (*(f"{event}{name}" for name in ACCESSIBLE_PAGES[role]), *shared):
         assert opened(page, address), address
-        for scheme, contrast in SCHEMES_OF_AXE:
-            page.emulate_media(color_scheme=scheme, contrast=contrast)
-            rules = None if (scheme, contrast) == SCHEMES_OF_AXE[0] else RULES_OF_COLOUR
-            found += [f"{page_type(address)}, {scheme}, contrast {contrast}: {one}" for one in barriers(page, rules)]
+        found += [f"{page_type(address)}, {one}" for one in barriers_of_schemes(page)]
 
     assert found == []
+
+
+TRIED = (
+    "\nmodels:\n"
+    '  reader: {script: ["{\\"reasoning\\": \\"clear\\", \\"label\\": \\"yes\\"}"]}\n'
+    "  inner: {url: http://127.0.0.1:9/v1, name: m}\n"
+    "guidelines:\n"
+    f'  plain: {{ask: Is {LONG} plain?, scale: ["yes", "no"], defect: "== no"}}\n'
+)
+"""Lines of a study file with a scripted model, a model that does not answer, and a guideline."""
+
+
+def save_with_judge(page: Page) -> str:
+    """Save a draft with a scripted judge in the study editor, and return its text."""
+    box = page.locator("#text")
+    text = box.input_value().replace("judges:\n", "judges:\n  careful: {model: reader, guideline: plain}\n") + TRIED
+    box.fill(text)
+    page.locator(".text-part").get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#saved")).to_contain_text("Saved")
+    return text
+
+
+def tried(page: Page, heading: str, name: str) -> Page:
+    """Press a button that tries a part of the text in the editor, and return the page that it opens."""
+    page.locator("[data-side] details").filter(has_text=heading).evaluate("each => { each.open = true; }")
+    with page.expect_popup() as opening:
+        page.get_by_role("button", name=f"{heading}: {name}", exact=True).first.click()
+    opening.value.wait_for_load_state()
+    return opening.value
+
+
+def posted_pages(page: Page) -> Iterator[tuple[str, Page]]:
+    """Yield the pages that only a form of an organiser opens, each with a name."""
+    event = address_of_event(page)
+    page.goto(f"{event}organise/results/{RELEASE_TOKEN}/identifiers/")
+    for radio in page.get_by_label("Keep", exact=True).all():
+        radio.check()
+    load_by_click(page.get_by_role("button", name="Save and prepare again"))
+    yield "kept identifiers without reasons", page
+    page.goto(f"{event}organise/study/")
+    text = save_with_judge(page)
+    for heading, name in (("Test connection", "reader"), ("Test connection", "inner")):
+        yield f"{heading}, {name}", tried(page, heading, name)
+    trial = tried(page, "Try a judge", "careful")
+    yield "cost of a trial", trial
+    load_by_click(trial.get_by_role("button", name="Let the judge read"))
+    yield "result of a trial", trial
+    guideline = tried(page, "Preview", "Plain")
+    yield "preview of a guideline", guideline
+    guideline.get_by_role("button", name="Submit").press("Control+Enter")  # opened help may cover the button
+    expect(guideline.get_by_text("Not submitted")).to_be_visible()
+    yield "preview of a guideline without answers", guideline
+    questionnaire = tried(page, "Preview", "Your session")
+    yield "preview of a questionnaire", questionnaire
+    load_by_click(questionnaire.get_by_role("button", name="Try to submit"))
+    yield "preview of a questionnaire without answers", questionnaire
+    page.locator("#text").fill(text.replace("ask:", "aks:"))
+    yield "trial of a text with errors", tried(page, "Try a judge", "careful")
+
+
+def test_pages_that_only_a_form_opens_keep_their_layout_and_have_no_barrier(page_as):
+    page, found, barred = page_as(Role.ORGANISER, bypass_csp=True), {}, []
+    for name, shown in posted_pages(page):
+        found[name] = faults_of(shown)
+        barred += [f"{name}, {one}" for one in barriers_of_schemes(shown)]
+
+    assert_in_place(found)
+    assert barred == []
 
 
 def test_the_pages_of_an_annotator_keep_their_layout(page_as):
