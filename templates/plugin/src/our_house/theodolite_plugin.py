@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def applications() -> tuple[PluginApplication, ...]:
     """Return the application."""
     hours = PluginApplication(
-        name="our-house/opening-hours", target="our_house.parts:opening_hours", title="answers questions about opening hours"
+        name="our-house/opening-hours",
+        target="our_house.parts:opening_hours",
+        title="answers questions about opening hours",
     )
     return (hours,)
 
