@@ -191,7 +191,8 @@ def configure_django(database: dict[str, Any], everything: dict[str, Any] | None
 
     _set_up(is_for_pages=True)
     for connection in connections.all(initialized_only=True):
-        connection.close()
+        if connection.connection is not None:  # Django refuses to close one within an event loop, even a closed one
+            connection.close()
         del connections[connection.alias]
     connections.settings["default"] = connections.configure_settings({"default": dict(database)})["default"]
 

@@ -77,7 +77,7 @@ async def test_temporary_errors_are_recognised_in_responses_with_status_200(
     [
         (CUT, MalformedReply, "end before the reply does"),
         (COMPLAINING, RateLimited, "too many at once"),
-        (ODD, MalformedReply, "no JSON object"),
+        (ODD, MalformedReply, "is not a JSON object"),
         (BROKEN, GatewayError, "broke off"),
     ],
 )

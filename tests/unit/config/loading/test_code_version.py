@@ -115,7 +115,7 @@ def test_requirements_represent_the_libraries_to_be_installed(folder: Path) -> N
     ("keys", "words"),
     [
         (', python: "no-such-python"', "there is no interpreter `no-such-python`"),
-        (', python: "./shim"', "is a script and no interpreter"),
+        (', python: "./shim"', "is a script and not an interpreter"),
         (", requirements: gone.txt", "`gone.txt` is not in the study's folder"),
         (", isolation: sesion", "isolation"),
         (", network: nowhere", "network"),
