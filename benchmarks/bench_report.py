@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import random
+import shutil
 import statistics
 import tempfile
 import time
@@ -20,7 +21,7 @@ import theodolite
 
 DIALOGUES, APPLICATIONS, SEED, OPENINGS = 20_000, 5, 7, 5
 MOST_MB, MOST_S = 20.0, 3.0
-CHROMIUM = "/usr/bin/chromium"
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium") or "chromium"
 WORDS = (
     "refund order parcel late return window policy agent account delivery address receipt warranty battery screen"
     " invoice customer cannot promise check within days the a of to and for with on is"

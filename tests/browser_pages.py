@@ -11,7 +11,11 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page
 
-CHROMIUM = Path("/usr/bin/chromium")
+_PROGRAMS = (Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium"))
+
+CHROMIUM = next((program for program in _PROGRAMS if program.exists()), _PROGRAMS[0])
+"""The browser of the tests. A new context takes 0.2 s of CPU time in the headless shell and 1 s in the full browser."""
+
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -20,8 +24,9 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--font-render-hinting=none",
 ]
-"""What keeps Chromium from calling home."""
+"""What keeps Chromium from calling home, and lets the headless shell lay text out like the full browser."""
 
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 """What axe is to look for."""

@@ -27,6 +27,11 @@ _NOWHERE = database_settings(Path("/nonexistent"))
 _HASHERS = {"PASSWORD_HASHERS": ["tests.fakes.hashing.QuickHasher"]}
 configure_django(_NOWHERE, serving_settings(_NOWHERE, secret_key="for tests alone", demo=True) | _HASHERS)
 
+pytest_plugins = ("tests.databases",)  # loaded after this file, so that its Django settings come first
+
+# Collecting makes millions of objects that stay to the end, so garbage collections of them find nothing.
+gc.set_threshold(50_000, 20, 20)
+
 # Tests write studies by hand and run them at once. Those of permissions take these variables away again.
 os.environ["THEODOLITE_ALLOW_CODE"] = "1"
 os.environ["THEODOLITE_ALLOW_KEYS"] = "1"
@@ -47,9 +52,8 @@ def pytest_xdist_auto_num_workers():
 
 
 def pytest_collection_finish():
-    """Let garbage be looked for seldom, and not among thousands of tests and modules that stay to the end."""
+    """Exclude the collected tests and modules from garbage collection: they stay to the end."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +104,7 @@ def chromium() -> Iterator[Browser]:
     from tests.browser_pages import ARGUMENTS, CHROMIUM
 
     if not CHROMIUM.exists():
-        pytest.fail(f"expected Chromium at {CHROMIUM}; type: apt-get install chromium", pytrace=False)
+        pytest.fail(f"expected Chromium at {CHROMIUM}; type: apt-get install chromium-headless-shell", pytrace=False)
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         loop = asyncio.get_running_loop()

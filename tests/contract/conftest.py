@@ -6,13 +6,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.databases import (  # noqa: F401  # fixtures are found by being here
-    postgres_server,
-    postgres_tables,
-    postgresql,
-    sqlite,
-    sqlite_template,
-)
 from tests.fakes.store import FakeStore
 from theodolite.domain.run import Run
 from theodolite.ports.store import Store

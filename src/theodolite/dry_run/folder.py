@@ -25,7 +25,10 @@ from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import InputError, RunStopped, StorageUnavailable
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSERS = (
+    *("chromium-headless-shell", "chromium", "chromium-browser"),
+    *("google-chrome", "google-chrome-stable", "chrome"),
+)
 """Programs to search for a browser."""
 
 

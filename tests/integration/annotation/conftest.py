@@ -6,20 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.databases import (  # noqa: F401  # fixtures are found by being here
-    Database,
-    database,
-    postgres_server,
-    postgres_tables,
-    postgresql,
-    sqlite,
-    sqlite_template,
-)
+from tests.databases import Database
 from tests.fakes.annotation_queue import Venue, a_venue
 
 
 @pytest.fixture
-def venue(database: Database) -> Iterator[Venue]:  # noqa: F811  # the fixture
+def venue(database: Database) -> Iterator[Venue]:
     made = a_venue(database)
     with made.bound():
         yield made

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.databases import postgres_server  # noqa: F401 - a fixture
 from tests.fakes.terminal import theodolite
 from tests.postgres import PostgresServer
 
@@ -73,7 +72,7 @@ def test_backups_move_between_the_databases(
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    postgres_server: PostgresServer,  # noqa: F811
+    postgres_server: PostgresServer,
 ) -> None:
     of_file = _backup(folder, tmp_path / "file.backup")
     on_postgresql, back = _another(folder, "there"), _another(folder, "back")

@@ -10,7 +10,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.databases import postgres_server  # noqa: F401 - a fixture
 from tests.fakes.terminal import theodolite
 from tests.postgres import PostgresServer
 
@@ -20,7 +19,7 @@ TOY = resources.files("theodolite.resources") / "demo" / "spoiler-guard"
 
 
 @pytest.fixture
-def url(postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:  # noqa: F811
+def url(postgres_server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
     """An empty database of its own: pages have tables too."""
     address = postgres_server.create()
     monkeypatch.setenv("DATABASE_URL", address)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from tests.databases import Database, postgres_server, postgres_tables, postgresql  # noqa: F401 - fixtures
+from tests.databases import Database
 from tests.fakes.terminal import theodolite
 from tests.integration.run.test_monitor import COLUMNS, rows, watch
 
@@ -19,7 +19,7 @@ QUERY = "SELECT stars AS score, at, item, run, human, CASE WHEN anchor THEN 'y' 
 
 
 @pytest.fixture
-def scores(postgresql: Database) -> Iterator[str]:  # noqa: F811
+def scores(postgresql: Database) -> Iterator[str]:
     """The address of a server with the series, in PostgreSQL's own types."""
     assert postgresql.url
     with psycopg.connect(postgresql.url) as connection:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.databases import Database, postgres_server, postgres_tables, postgresql  # noqa: F401 - fixtures
+from tests.databases import Database
 from tests.fakes.terminal import theodolite
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -29,7 +29,7 @@ def _estimates(folder: Path) -> list[object]:
 def test_results_on_postgresql_equal_those_on_sqlite(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    postgresql: Database,  # noqa: F811
+    postgresql: Database,
 ) -> None:
     on_file, on_server = _toy(tmp_path / "file"), _toy(tmp_path / "server")
     assert theodolite("run", on_file).code == 0

@@ -15,15 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.databases import (  # noqa: F401 - fixtures
-    Database,
-    database,
-    postgres_server,
-    postgres_tables,
-    postgresql,
-    sqlite,
-    sqlite_template,
-)
+from tests.databases import Database
 from tests.fakes.loopback import LoopbackProcess
 from theodolite.execution.run_worker import SESSION_SURPLUS
 
@@ -61,7 +53,7 @@ def _study(folder: Path, url: str, budget: str = "") -> Path:
     return folder
 
 
-def _start(folder: Path, database: Database, *words: str, prelude: str = "") -> subprocess.Popen[str]:  # noqa: F811
+def _start(folder: Path, database: Database, *words: str, prelude: str = "") -> subprocess.Popen[str]:
     environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
     program = ["-c", f"{prelude}; from theodolite.cli.main import program; program()"]
     command = [sys.executable, *(program if prelude else ["-m", "theodolite"]), "run", str(folder), "--json", *words]
@@ -72,7 +64,7 @@ def _made(server: LoopbackProcess) -> int:
     return sum(server.stats()["by_role"].get(role, 0) for role in ("user-sim", "target", "judge"))
 
 
-def _folders(tmp_path: Path, database: Database, url: str, budget: str = "") -> list[Path]:  # noqa: F811
+def _folders(tmp_path: Path, database: Database, url: str, budget: str = "") -> list[Path]:
     """Return the folders of two processes: machines of their own on PostgreSQL, the same on a file."""
     first = _study(tmp_path / "first", url, budget)
     if not database.url:
@@ -80,7 +72,7 @@ def _folders(tmp_path: Path, database: Database, url: str, budget: str = "") -> 
     return [first, Path(shutil.copytree(first, tmp_path / "second"))]
 
 
-def test_two_processes_both_report_the_complete_run(tmp_path: Path, database: Database) -> None:  # noqa: F811
+def test_two_processes_both_report_the_complete_run(tmp_path: Path, database: Database) -> None:
     with LoopbackProcess("--latency", "0.02") as server:
         processes = [_start(folder, database) for folder in _folders(tmp_path, database, server.url)]
 
@@ -93,7 +85,7 @@ def test_two_processes_both_report_the_complete_run(tmp_path: Path, database: Da
 
 def test_killed_workers_on_another_machine_lose_no_dialogue_and_repeat_only_calls_in_flight(
     tmp_path: Path,
-    postgresql: Database,  # noqa: F811
+    postgresql: Database,
 ) -> None:
     """Each process has its own folder, so only the database shows that one of them is gone."""
     n_killed = 3
@@ -120,7 +112,7 @@ def test_killed_workers_on_another_machine_lose_no_dialogue_and_repeat_only_call
     assert 0 <= n_repeated <= n_killed * MOST_IN_FLIGHT
 
 
-def test_each_process_that_reaches_the_budget_reports_it(tmp_path: Path, database: Database) -> None:  # noqa: F811
+def test_each_process_that_reaches_the_budget_reports_it(tmp_path: Path, database: Database) -> None:
     with LoopbackProcess("--latency", "0.02") as server:
         folders = _folders(tmp_path, database, server.url, budget=f"budget: {{calls: {N_CALLS // 2}}}\n")
         processes = [_start(folder, database) for folder in folders]
@@ -136,7 +128,7 @@ def test_each_process_that_reaches_the_budget_reports_it(tmp_path: Path, databas
 
 def test_all_processes_together_respect_the_limit_in_every_window(
     tmp_path: Path,
-    postgresql: Database,  # noqa: F811
+    postgresql: Database,
 ) -> None:
     """A window has 6 s here instead of 60 s, and a call may be under way for 3 s, as in a window of 60 s."""
     limit, span_s = 30, 6.0
@@ -157,18 +149,18 @@ def test_all_processes_together_respect_the_limit_in_every_window(
     assert most <= limit
 
 
-def _worker_study(folder: Path, database: Database, *named: str) -> list[str]:  # noqa: F811
+def _worker_study(folder: Path, database: Database, *named: str) -> list[str]:
     """Return the study as a worker names it: its folder, and on PostgreSQL none, or a name of the study."""
     return list(named) if database.url else [str(folder)]
 
 
-def _call(folder: Path, database: Database, *words: str) -> subprocess.CompletedProcess[str]:  # noqa: F811
+def _call(folder: Path, database: Database, *words: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
     command = [sys.executable, "-m", "theodolite", *words]
     return subprocess.run(command, capture_output=True, text=True, env=environ, check=False, cwd=folder)
 
 
-def _start_worker(folder: Path, database: Database, *words: str) -> subprocess.Popen[str]:  # noqa: F811
+def _start_worker(folder: Path, database: Database, *words: str) -> subprocess.Popen[str]:
     environ = {**os.environ, "NO_COLOR": "1"} | ({"DATABASE_URL": database.url} if database.url else {})
     command = [sys.executable, "-m", "theodolite", "worker", *_worker_study(folder, database), *words]
     return subprocess.Popen(
@@ -183,7 +175,7 @@ def _empty(folder: Path) -> Path:
     return empty
 
 
-def test_a_worker_joins_a_run_and_returns_its_units_when_it_is_drained(tmp_path: Path, database: Database) -> None:  # noqa: F811
+def test_a_worker_joins_a_run_and_returns_its_units_when_it_is_drained(tmp_path: Path, database: Database) -> None:
     with LoopbackProcess("--latency", "0.1") as server:
         first = _study(tmp_path / "first", server.url)
         worker = _start_worker(first, database)
@@ -207,7 +199,7 @@ def test_a_worker_joins_a_run_and_returns_its_units_when_it_is_drained(tmp_path:
     assert list(_empty(first).iterdir()) == []
 
 
-def test_a_worker_for_batch_jobs_ends_with_the_run_and_starts_no_run(tmp_path: Path, database: Database) -> None:  # noqa: F811
+def test_a_worker_for_batch_jobs_ends_with_the_run_and_starts_no_run(tmp_path: Path, database: Database) -> None:
     with LoopbackProcess() as server:
         folder = _study(tmp_path / "first", server.url)
         words = ("worker", *_worker_study(folder, database, "shared"), "--until-done")

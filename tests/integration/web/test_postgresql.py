@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from tests.databases import postgres_server  # noqa: F401 - a fixture
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.demo.studies import lay_out_event
@@ -20,7 +19,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def organiser(postgres_server, tmp_path):  # noqa: F811
+def organiser(postgres_server, tmp_path):
     lay_out_event(tmp_path)
     database = database_settings(tmp_path, postgres_server.create())
     migrate(tmp_path, database, whole=True)

@@ -17,7 +17,6 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from tests.databases import postgres_server  # noqa: F401 - a fixture
 from tests.integration.web.test_webhooks import receiving
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
@@ -46,7 +45,7 @@ asyncio.run(deliver_due())
 
 
 @pytest.fixture(scope="module")
-def database(postgres_server, tmp_path_factory):  # noqa: F811
+def database(postgres_server, tmp_path_factory):
     """The address of a database with the tables of the web side."""
     workspace, url = tmp_path_factory.mktemp("hooks"), postgres_server.create()
     settings_of = database_settings(workspace, url)

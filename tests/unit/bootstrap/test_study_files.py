@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.databases import Database, sqlite, sqlite_template  # noqa: F401 - fixtures
+from tests.databases import Database
 from theodolite.bootstrap import study_files as module
 from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.study_context import StudyContext, open_study
@@ -68,7 +68,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def context(folder: Path, sqlite: Database) -> Iterator[StudyContext]:  # noqa: F811
+def context(folder: Path, sqlite: Database) -> Iterator[StudyContext]:
     opened = open_study(str(folder), environ={})
     yield replace(opened, environ={DATABASE_VARIABLE: "postgresql://elsewhere/db"})
     opened.close()

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.databases import (  # noqa: F401 - fixtures
-    database,
-    postgres_server,
-    postgres_tables,
-    postgresql,
-    sqlite,
-    sqlite_template,
-)
 from tests.fakes.builders import group, reply, study
 from theodolite.domain.flow import JournalEntry
 from theodolite.domain.run import Failure, FailureKind, FailureSource, Spending, UnitKind
@@ -21,7 +13,7 @@ from theodolite.usecases.running import session_units
 
 
 @pytest.fixture
-async def store(database):  # noqa: F811
+async def store(database):
     """A store with two runs of one study; in the latest, one unit waits, one is leased and one failed."""
     store = database.open()
     await store.start()
