@@ -102,7 +102,7 @@ COMMANDS = {
         "export": ("export dialogues and labels as a table, or for other tools", "theodolite.cli.imports"),
         "document": ("write datasheet, methods, codebook and data card", "theodolite.cli.document"),
         "release": ("write an anonymised, signed bundle for the public", "theodolite.cli.release"),
-        "verify": ("check a release bundle and score it again", "theodolite.cli.verify"),
+        "verify": ("check a release bundle and score it again", "theodolite.cli.release"),
     },
     "People": {
         "label": ("label dialogues on a local page", "theodolite.cli.serve"),

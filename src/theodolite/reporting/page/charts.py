@@ -77,7 +77,7 @@ class CountRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareRow:
-    """A share with its interval in its own row.
+    """A share, or a difference of two shares, with its interval in its own row.
 
     Attributes:
         title: Name of the row.
@@ -98,29 +98,6 @@ class ShareRow:
     text: str
     heading: str = ""
     opens: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DifferenceRow:
-    """A difference of two shares with its interval, in its own row.
-
-    Attributes:
-        title: Name of the row.
-        tint: Number of the colour of the second application.
-        low: Lower end; fraction.
-        value: The difference; fraction.
-        high: Upper end; fraction.
-        text: The difference as text.
-        heading: Heading above the first row with it.
-    """
-
-    title: str
-    tint: int
-    low: float
-    value: float
-    high: float
-    text: str
-    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +307,7 @@ def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") 
     return _rows(rows, (0.0, axis), ticks, label=label, name=NAME, words=40)
 
 
-def differences(rows: Sequence[DifferenceRow], *, label: str) -> str:
+def differences(rows: Sequence[ShareRow], *, label: str) -> str:
     """Return one difference with its interval per row, all on one axis around 0 in points, as SVG."""
     most = max(abs(end) for row in rows for end in (row.low, row.high))
     end, step = next((end, step) for end, step in _ENDS if end >= most or end == 1.0)
@@ -344,7 +321,7 @@ _ENDS = ((0.05, 0.025), (0.1, 0.05), (0.2, 0.1), (0.3, 0.1), (0.5, 0.25), (0.75,
 
 
 def _rows(
-    rows: Sequence[ShareRow | DifferenceRow],
+    rows: Sequence[ShareRow],
     axis: tuple[float, float],
     ticks: Sequence[tuple[float, str]],
     *,
@@ -373,7 +350,7 @@ def _rows(
 
 
 def _row(
-    row: ShareRow | DifferenceRow,
+    row: ShareRow,
     at: Callable[[float], float],
     ends: tuple[float, float],
     y: float,
@@ -387,8 +364,7 @@ def _row(
     tint = _tint(row.tint)
     low, high = at(row.low), at(row.high)
     line = f'<line class="whisker" x1="{low:.1f}" x2="{high:.1f}" y1="{y + 12:.1f}" y2="{y + 12:.1f}"/>'
-    place = row.opens if isinstance(row, ShareRow) else None
-    opens = f' data-estimate="{place}"' if place is not None else ""
+    opens = f' data-estimate="{row.opens}"' if row.opens is not None else ""
     point = f'<g transform="translate({at(row.value):.1f} {y + 12:.1f})">{_MARKERS[max(row.tint, 0) % 8]}</g>'
     yield f'<g class="{tint}"{opens}>{line}{point}</g>'
 

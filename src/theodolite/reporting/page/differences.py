@@ -9,7 +9,7 @@ from theodolite.domain.comparison import Comparison, GroupGap, PairedRate, Typol
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.undefined_reasons import undefined_text
-from theodolite.reporting.page.charts import Chart, DifferenceRow, ShareRow, differences, dots
+from theodolite.reporting.page.charts import Chart, ShareRow, differences, dots
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import Rate
@@ -126,10 +126,10 @@ def _versions_chart(subject: Subject, rows: Sequence[tuple[Comparison, PairedRat
     )
 
 
-def _difference_row(subject: Subject, comparison: Comparison, rate: PairedRate) -> Iterator[DifferenceRow]:
+def _difference_row(subject: Subject, comparison: Comparison, rate: PairedRate) -> Iterator[ShareRow]:
     found = rate.difference
     if isinstance(found, Estimate) and found.low is not None and found.high is not None and rate.n >= figures.FEW:
-        yield DifferenceRow(
+        yield ShareRow(
             title=_title(subject, rate.ruling.subject),
             tint=subject.tint(comparison.second.application),
             low=found.low,

@@ -1,24 +1,29 @@
-"""Studies of this machine: entry, the list of studies, runs with their progress, start and stop."""
+"""Studies of this machine: entry, the list of studies, the editor, runs with their progress, start and stop."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from theodolite.bootstrap.viewing import LocalStudies, LocalStudy, StudyRuns
 from theodolite.config.loading import LoadedStudy
+from theodolite.config.starters import StarterKind
 from theodolite.domain.errors import InputError, Severity, TheodoliteError
 from theodolite.web.access import open_to_all
+from theodolite.web.new_study import StudyCreation
+from theodolite.web.new_study import new_study as new_study_page
 from theodolite.web.runs import RunForm, RunPages, is_paid, progress_context, start_context
+from theodolite.web.study_editor import edit
+from theodolite.web.study_trials import EditedStudy, TrialSetting
 
 LOCAL = "local"
 """Access to these pages: only the browser that has used the one-time link."""
@@ -121,6 +126,40 @@ def _faults(study: LocalStudy) -> int:
 def study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
     """Show the runs of a study, their progress, and its errors and notes."""
     return render(request, "web/viewer/study.html", page_context(study, "runs", **_progress_context(study)))
+
+
+@local_only
+@require_http_methods(["GET", "POST"])
+def new_study(request: HttpRequest) -> HttpResponse:
+    """Create a study from a template, and open its editor."""
+
+    def create(name: str, kind: StarterKind, answers: Mapping[str, str]) -> str:
+        return reverse("edit_study", kwargs={"study": studies().create(name, kind, answers).key})
+
+    creation = StudyCreation(template="web/viewer/base.html", root=str(studies().root), create=create)
+    return new_study_page(request, creation)
+
+
+@of_study
+@require_http_methods(["GET", "POST"])
+def edit_study(request: HttpRequest, study: LocalStudy) -> HttpResponse:
+    """Edit the files of a study; saving writes the file itself."""
+    edited = EditedStudy(
+        title=study.name,
+        files=studies().files(study),
+        template="web/viewer/base.html",
+        address=reverse("edit_study", kwargs={"study": study.key}),
+        context=page_context(study, "edit"),
+        running=reverse("new_run", kwargs={"study": study.key}),
+        trials=TrialSetting(
+            environ=lambda _: studies().environ,
+            public_only=False,
+            stored=lambda: studies().stored_dialogues(study),
+            spent=lambda: studies().spent(study),
+        ),
+        environ=studies().environ,
+    )
+    return edit(request, edited)
 
 
 @of_study

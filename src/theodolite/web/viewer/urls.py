@@ -5,13 +5,13 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from theodolite.web import middleware
-from theodolite.web.viewer import editing, results, studies
+from theodolite.web.viewer import results, studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("enter/<slug:token>/", studies.enter, name="enter"),
     path("", studies.home, name="home"),
-    path("new/", editing.new_study, name="new_study"),
-    path("study/<slug:study>/edit/", editing.edit_study, name="edit_study"),
+    path("new/", studies.new_study, name="new_study"),
+    path("study/<slug:study>/edit/", studies.edit_study, name="edit_study"),
     path("study/<slug:study>/", studies.study, name="study"),
     path("study/<slug:study>/live/", studies.live, name="live"),
     path("study/<slug:study>/new/", studies.new_run, name="new_run"),
