@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tests.databases import PATIENCE_S, Database
 from theodolite.annotation.rules import why_not
 from theodolite.bootstrap.database import database_settings
-from theodolite.domain.annotating.work import AnnotatorState, QueueCategory, QueueDesign, WorkItem
+from theodolite.domain.annotating.work import AnnotatorState, QueueCategory, QueueDesign, ReservationState, WorkItem
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.application import Application, AriaClass
 from theodolite.domain.dialogue import Dialogue, Ending, Level, TesterType, Turn
@@ -213,7 +213,24 @@ def a_venue(database: Database, n_dialogues: int = 3) -> Venue:
     return venue
 
 
-def next_of(items: Sequence[WorkItem], who: AnnotatorState, process: AnnotationProcess) -> WorkItem | None:
+def promoted(records: RecordCache, queue: str) -> frozenset[str]:
+    """Return the names of the judges that are promoted in their present version."""
+    from theodolite.annotation.queues import standings
+
+    return frozenset(state.judge for state in standings(records, queue) if state.promotion)
+
+
+def void(token: str) -> None:
+    """Void a reservation, submitted or not, as ending the promotion of a judge does."""
+    from theodolite.store.annotation_queue import give_back
+    from theodolite.store.models.annotating import ReservationRow
+
+    give_back(ReservationRow.objects.get(token=token), ReservationState.VOIDED, by="s-1", reason="wrong dialogue")
+
+
+def next_of(
+    items: Sequence[WorkItem], who: AnnotatorState, process: AnnotationProcess, *, after_heavy: bool = False
+) -> WorkItem | None:
     """Return the item that an annotator gets next; None where nothing is left for them.
 
     What was offered to them comes first. After a dialogue on a heavy topic comes one
@@ -226,11 +243,12 @@ def next_of(items: Sequence[WorkItem], who: AnnotatorState, process: AnnotationP
         items: All items of the queue.
         who: The annotator.
         process: The rules.
+        after_heavy: Whether their last submitted dialogue touched a heavy topic.
     """
     left = [item for item in items if not why_not(item, who, process)]
-    return min(left, key=lambda item: _turn(item, who), default=None)
+    return min(left, key=lambda item: _turn(item, who, after_heavy), default=None)
 
 
-def _turn(item: WorkItem, who: AnnotatorState) -> tuple[bool, bool, bool, int, float]:
-    waits, way = who.after_heavy and item.is_heavy, -1 if who.backwards else 1
+def _turn(item: WorkItem, who: AnnotatorState, after_heavy: bool) -> tuple[bool, bool, bool, int, float]:
+    waits, way = after_heavy and item.is_heavy, -1 if who.backwards else 1
     return item.key not in who.offered, waits, not item.is_first, item.n_live, way * item.draw

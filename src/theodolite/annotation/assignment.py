@@ -470,19 +470,6 @@ def offer(queue: str, items: Iterable[tuple[str, str]], participant: str, *, by:
     return n_new
 
 
-def void(token: str, *, by: str, reason: str) -> None:
-    """Void a reservation, submitted or not: its slot is free again, and its annotation stays on record.
-
-    Raises:
-        NotFound: If there is no such reservation.
-    """
-    result = ReservationRow.objects.filter(token=token).values_list("participant__key", flat=True).first()
-    row = own_reservation(token, result or "")
-    with transaction.atomic():
-        one_at_a_time(f"queue {row.item.queue.token}")
-        give_back(own_reservation(token, row.participant.key), ReservationState.VOIDED, by=by, reason=reason)
-
-
 def last_ones(queue: str, participant: str) -> list[Reservation]:
     """Return an annotator's last submissions, latest first, and whether each may still be changed."""
     rows = ReservationRow.objects.filter(item__queue__token=queue, participant__key=participant, state=SUBMITTED)

@@ -352,11 +352,6 @@ def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str
         return take_back(row, judge, by=by, reason=reason.strip())
 
 
-def promoted(records: RecordCache, queue: str) -> frozenset[str]:
-    """Return the names of the judges that are promoted in their present version."""
-    return frozenset(held_promotion.judge for held_promotion in held_promotions(records, queue_of(queue)))
-
-
 def _standing(records: RecordCache, row: QueueRow, judge: str, reason: str) -> JudgeStanding:
     result = next((standing for standing in _standings(records, row) if standing.judge == judge), None)
     if result is None or not reason.strip():

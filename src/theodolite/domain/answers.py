@@ -67,20 +67,6 @@ class AnswerRecord(NamedTuple):
     replicate: int = 1
 
 
-class Provenance(NamedTuple):
-    """Source of an answer.
-
-    Attributes:
-        origin: `annotation`, `stub` where a script answered for a model, or the origin of a final label.
-        annotator_version: Content hash of the annotator; empty for final labels.
-        instrument_version: Content hash of the guideline that was answered; empty for final labels.
-    """
-
-    origin: str
-    annotator_version: str = ""
-    instrument_version: str = ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerColumns:
     """An annotator's answers to one question, one per row, sorted by position; columns of equal length.
@@ -92,7 +78,6 @@ class AnswerColumns:
         replicate: Number of the repetition, from 1; int16.
         outcome: Code of the outcome in `OUTCOMES`; uint8.
         value: Code of the label, -1 for none; int32.
-        provenance: Code of the provenance in the table's list; int16.
     """
 
     texts: Sequence[str]
@@ -101,7 +86,6 @@ class AnswerColumns:
     replicate: array[int] = field(default_factory=lambda: array("h"))
     outcome: bytearray = field(default_factory=bytearray)
     value: array[int] = field(default_factory=lambda: array("i"))
-    provenance: array[int] = field(default_factory=lambda: array("h"))
 
     def __len__(self) -> int:
         """Return the number of answers; count."""
@@ -302,7 +286,6 @@ class AnswerTable:
         votes: Partitions of single readings, for judges that read more than once.
         failures: Position to the units that failed there; positions without a failure are left out.
         marks: Annotator to the `AnnotationMark`s of its annotation of each session; 0 if there is none.
-        provenances: Provenances of answers, by code.
         support: How well the labels of each session are supported: 2 for a verified
             quote, and 1 more for a reason in words.
         characters: Characters of all texts of and about each session; count.
@@ -326,7 +309,6 @@ class AnswerTable:
     votes: Mapping[AnswerKey, AnswerColumns] = field(default_factory=dict)
     failures: Mapping[int, tuple[UnitFailure, ...]] = field(default_factory=dict)
     marks: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    provenances: Sequence[Provenance] = ()
     support: Sequence[int] = ()
     characters: Sequence[int] = ()
     unreadable_replies: Mapping[AnswerKey, str] = field(default_factory=dict)
@@ -439,5 +421,4 @@ def _chosen(columns: AnswerColumns, rows: Iterable[int]) -> AnswerColumns:
         replicate=array("h", map(columns.replicate.__getitem__, order)),
         outcome=bytearray(map(columns.outcome.__getitem__, order)),
         value=array("i", map(columns.value.__getitem__, order)),
-        provenance=array("h", map(columns.provenance.__getitem__, order)),
     )

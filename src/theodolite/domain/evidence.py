@@ -21,7 +21,6 @@ from theodolite.domain.answers import (
     AnswerKey,
     AnswerTable,
     DialogueSummary,
-    Provenance,
     StrategySummary,
     UnitFailure,
     merge_rows,
@@ -92,7 +91,6 @@ class AnswerTableBuilder:
         n = self._n = len(sessions)  # the factories capture `n` and not `self`, so that the builder is freed at once
         texts = self._texts = list[str]()
         self._codes: dict[str, int] = {}
-        self._provenances: dict[Provenance, int] = {}
         self._interned: dict[object, object] = {}
         self._positions: dict[str, int] = {}
         self._dialogues: list[DialogueSummary | None] = [None] * n
@@ -133,11 +131,9 @@ class AnswerTableBuilder:
             return
         self._revisions += annotation.revision
         name, guideline = annotation.annotator, annotation.guideline
-        origin = "stub" if annotation.scripted else "annotation"
-        provenance = Provenance(origin, annotation.annotator_version, annotation.instrument_version)
-        self._add_rows(self._answers, (name, guideline), position, annotation.answers, provenance)
+        self._add_rows(self._answers, (name, guideline), position, annotation.answers)
         votes = [answer for vote in annotation.votes for answer in vote.answers]
-        self._add_rows(self._votes, (name, guideline), position, votes, provenance)
+        self._add_rows(self._votes, (name, guideline), position, votes)
         for answer in annotation.answers:
             self._add_texts(position, annotation, answer)
         self._marks[name][position] = _marks(annotation)
@@ -153,10 +149,8 @@ class AnswerTableBuilder:
         owner: tuple[str, str],
         position: int,
         answers: Iterable[Answer],
-        provenance: Provenance,
     ) -> None:
         """Add the answers of an annotation to their partitions; they replace the preceding rows of the same session."""
-        code = self._provenances.setdefault(provenance, len(self._provenances))
         begun: set[str] = set()
         for answer in answers:
             columns = partitions[*owner, answer.question]
@@ -168,7 +162,6 @@ class AnswerTableBuilder:
             columns.replicate.append(answer.replicate)
             columns.outcome.append(OUTCOME_CODES[answer.outcome])
             columns.value.append(self._code(answer.value))
-            columns.provenance.append(code)
 
     def _code(self, value: str | None) -> int:
         if value is None:
@@ -193,8 +186,7 @@ class AnswerTableBuilder:
         position = self._positions.get(final.dialogue)
         if position is not None:
             answer = Answer(question=final.question, outcome=final.outcome, value=final.value)
-            provenance = Provenance(final.origin.value)
-            self._add_rows(self._answers, (REFERENCE, final.guideline), position, [answer], provenance)
+            self._add_rows(self._answers, (REFERENCE, final.guideline), position, [answer])
 
     def add_failure(self, failure: Failure) -> None:
         """Add a failed unit; units outside this plan are ignored."""
@@ -223,7 +215,6 @@ class AnswerTableBuilder:
             votes={key: merge_rows(columns) for key, columns in self._votes.items()},
             failures=dict(sorted(self._failures.items())),
             marks=dict(self._marks),
-            provenances=tuple(self._provenances),
             support=self._support,
             characters=self._characters,
             unreadable_replies={key: raw for key, (_, raw) in self._unreadable.items()},
@@ -244,7 +235,7 @@ class AnswerTableBuilder:
 def _drop_last(columns: AnswerColumns, position: int) -> None:
     """Remove the last rows of a partition if they concern a session."""
     while columns.position and columns.position[-1] == position:
-        for column in (columns.position, columns.turn, columns.replicate, columns.value, columns.provenance):
+        for column in (columns.position, columns.turn, columns.replicate, columns.value):
             column.pop()
         columns.outcome.pop()
 

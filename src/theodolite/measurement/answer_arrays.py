@@ -400,7 +400,6 @@ def _copied(columns: AnswerColumns, texts: Sequence[str]) -> AnswerColumns:
         replicate=columns.replicate[:],
         outcome=columns.outcome[:],
         value=columns.value[:],
-        provenance=columns.provenance[:],
     )
 
 
@@ -413,4 +412,3 @@ def _extend(columns: AnswerColumns, group: AnswerGroup, code: int) -> None:
     columns.replicate.extend(array("h", [group.replicate]) * n)
     columns.outcome.extend(bytes([OUTCOME_CODES[outcome]]) * n)
     columns.value.extend(array("i", [code]) * n)
-    columns.provenance.extend(array("h", [0]) * n)

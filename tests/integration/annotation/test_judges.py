@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.contract.given import an_annotation_unit
-from tests.fakes.annotation_queue import RISK, STUDY, Venue, a_design, a_unit, how_bad, no, yes
+from tests.fakes.annotation_queue import RISK, STUDY, Venue, a_design, a_unit, how_bad, no, promoted, yes
 from theodolite.annotation.agreement import agreement, beside_people, question_figures
 from theodolite.annotation.assignment import n_left, next_work
 from theodolite.annotation.quality import from_above, to_review
-from theodolite.annotation.queues import add_dialogues, demote, open_queue, promote, promoted, standings
+from theodolite.annotation.queues import add_dialogues, demote, open_queue, promote, standings
 from theodolite.annotation.review import disputed_items, open_review, review_sheet
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 from django.db.utils import IntegrityError
 
-from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, how_bad, no, yes
-from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, stuck_annotators, void
+from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, how_bad, no, void, yes
+from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, stuck_annotators
 from theodolite.annotation.submission import clear_answer, save_answer, submit, task, undo
 from theodolite.domain.annotating.promotion import judge_key
 from theodolite.domain.annotating.work import ReservationState
@@ -252,7 +252,7 @@ def test_a_void_annotation_is_assigned_to_another_annotator(venue: Venue) -> Non
     del venue.keys[1:]
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0))
     annotate(venue, queue, "p-1", no("released"))
-    void(ReservationRow.objects.get().token, by="s-1", reason="wrong dialogue")
+    void(ReservationRow.objects.get().token)
 
     assert next_work(venue.records, queue, "p-2", category="risk") is not None
     assert next_work(venue.records, queue, "p-1", category="risk") is None

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.annotation_queue import RISK, UTILITY, Venue, a_design, how_bad, no, yes
-from theodolite.annotation.assignment import next_work, void
+from tests.fakes.annotation_queue import RISK, UTILITY, Venue, a_design, how_bad, no, void, yes
+from theodolite.annotation.assignment import next_work
 from theodolite.annotation.queues import add_dialogues, open_queue
 from theodolite.annotation.submission import (
     annotate_again,
@@ -69,7 +69,7 @@ def test_answers_are_counted_by_version_and_question(venue, queue):
 
 def test_void_annotations_do_not_count(venue, queue):
     token = say(venue, venue.queue("other", process=PROCESS), yes("released"), how_bad("3"), who="p-2")
-    void(token, by="s", reason="Asleep.")
+    void(token)
 
     assert counts(venue)[version_of(RISK), "released"] == (3, 3)
 

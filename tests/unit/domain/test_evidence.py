@@ -87,16 +87,6 @@ def test_columns_are_read_by_arrays_without_a_copy(recorded):
     assert [columns.texts[code] for code in values[:5]] == [columns.record(row).value for row in range(5)]
 
 
-def test_every_answer_states_its_source(recorded):
-    table = recorded.answers
-    columns = table.columns("annotator 1", "refusal", "label")
-    given = next(one for one in recorded.archive.annotations() if one.annotator == "annotator 1")
-
-    provenance = table.provenances[columns.provenance[0]]
-
-    assert provenance == ("annotation", given.annotator_version, given.instrument_version)
-
-
 def test_equal_dialogues_are_one_object(recorded):
     assert len({id(dialogue) for dialogue in recorded.answers.dialogues}) < 5
 

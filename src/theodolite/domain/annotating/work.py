@@ -217,7 +217,6 @@ class AnnotatorState:
         offered: Keys of items offered to the annotator.
         backwards: Whether the annotator works through the queue from its end.
         avoided: Scenarios with topics that the annotator avoids.
-        after_heavy: Whether the annotator's last submitted dialogue touched a heavy topic.
     """
 
     participant: str
@@ -229,7 +228,6 @@ class AnnotatorState:
     offered: frozenset[str] = frozenset()
     backwards: bool = False
     avoided: frozenset[str] = frozenset()
-    after_heavy: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ import pytest
 from django.urls import reverse
 
 from tests.fakes.annotated_event import queue_token
-from theodolite.annotation.queues import open_queue, promoted
+from tests.fakes.annotation_queue import promoted
+from theodolite.annotation.queues import open_queue
 from theodolite.demo.people import design_of, invented_study
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
