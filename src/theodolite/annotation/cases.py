@@ -8,7 +8,7 @@ from django.db import transaction
 
 from theodolite.annotation.records import RecordCache
 from theodolite.assessment.blinding import identifying_names
-from theodolite.assessment.redaction import Suspicion, stretches, suspicions
+from theodolite.assessment.redaction import Suspicion, redactions_of, suspicions
 from theodolite.domain.annotating.case import (
     CaseAct,
     CaseView,
@@ -130,7 +130,7 @@ def redact(
     with transaction.atomic():
         row = case_row(token)
         dialogue = records.dialogue(row.dialogue.unit_id)
-        result = stretches(dialogue, words, shown_in=tuple(shown_in))
+        result = redactions_of(dialogue, words, shown_in=tuple(shown_in))
         RedactionRow.objects.bulk_create(redaction_row(row, one) for one in result)
         add_step(row, CaseAct.REDACTED, by, note)
         _bring_back(row)

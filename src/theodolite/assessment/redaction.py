@@ -40,7 +40,7 @@ def _redacted(turn: Turn, redactions: Sequence[Redaction]) -> Turn:
     return replace(turn, prompt=prompt, response=response)
 
 
-def stretches(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
+def redactions_of(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] = ()) -> tuple[Redaction, ...]:
     """Return one redaction for each occurrence of some words in a dialogue.
 
     Raises:

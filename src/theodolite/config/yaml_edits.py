@@ -123,7 +123,7 @@ def without(text: str, path: Path) -> str:
     children = _children(holder)
     position = [key for key, _, _ in children].index(path[-1])
     is_flow = _is_flow(holder)
-    start, end = (_flow_stretch if is_flow else _block_stretch)(text, children, position)
+    start, end = (_flow_span if is_flow else _block_span)(text, children, position)
     return _checked(text, text[:start] + text[end:], path, None)
 
 
@@ -411,14 +411,14 @@ def _is_in_flow(root: Node | None, path: Path) -> bool:
     return any(_is_flow(holder) for holder in holders)
 
 
-def _flow_stretch(text: str, children: list[tuple[str | int, Node, Node]], position: int) -> tuple[int, int]:
+def _flow_span(text: str, children: list[tuple[str | int, Node, Node]], position: int) -> tuple[int, int]:
     start, end = children[position][1].start_mark.index, _end(children[position][2], text)
     if position:
         return _end(children[position - 1][2], text), end
     return start, children[1][1].start_mark.index if len(children) > 1 else end
 
 
-def _block_stretch(text: str, children: list[tuple[str | int, Node, Node]], position: int) -> tuple[int, int]:
+def _block_span(text: str, children: list[tuple[str | int, Node, Node]], position: int) -> tuple[int, int]:
     key, begin, value = children[position]
     last = begin.end_mark.index if _is_empty(value) else _end(value, text)
     start, end = begin.start_mark.index, _line_end(text, last)

@@ -211,7 +211,7 @@ class CodingResolution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class HiddenStretch:
+class HiddenSpan:
     """A hidden span of a text: index of its first character, and of the one after its last, from 0."""
 
     start: int
@@ -232,7 +232,7 @@ class QuoteRelease:
 
     answer: OpenAnswer
     by: str
-    hidden: tuple[HiddenStretch, ...] = ()
+    hidden: tuple[HiddenSpan, ...] = ()
     is_given: bool = True
     revision: int = 1
 

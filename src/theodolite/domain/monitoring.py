@@ -501,7 +501,7 @@ class DetectableRise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class Segment:
     """Scores of one application under one instrument.
 
     Attributes:
@@ -591,7 +591,7 @@ class Watch:
     Attributes:
         history: The monitored history.
         rules: The monitoring rules.
-        stretches: One for each application and instrument, in order of time.
+        segments: One for each application and instrument, in order of time.
         changes: Changes of the instrument.
         anchors: Repeated judgements of the anchors.
         alerts: The alerts, in order of time.
@@ -600,7 +600,7 @@ class Watch:
 
     history: History
     rules: WatchRules
-    stretches: tuple[Stretch, ...]
+    segments: tuple[Segment, ...]
     changes: tuple[InstrumentChange, ...]
     anchors: tuple[AnchorCheck, ...]
     alerts: tuple[Alert, ...]

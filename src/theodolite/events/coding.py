@@ -23,7 +23,7 @@ from theodolite.domain.coding import (
     CodingResolution,
     CodingWork,
     GivenCodes,
-    HiddenStretch,
+    HiddenSpan,
     OpenAnswer,
     QuoteRelease,
     ReleasedAnswer,
@@ -453,18 +453,18 @@ def release_quote(
     store.events.codings.add_quote_release(quote_release)
 
 
-def _spans(text: str, words: Iterable[str]) -> tuple[HiddenStretch, ...]:
+def _spans(text: str, words: Iterable[str]) -> tuple[HiddenSpan, ...]:
     """Return every span in which some words occur, in order; adjoining spans are merged."""
-    result: list[HiddenStretch] = []
+    result: list[HiddenSpan] = []
     for word in words:
         start = text.find(word)
         while start >= 0:
-            result.append(HiddenStretch(start=start, end=start + len(word)))
+            result.append(HiddenSpan(start=start, end=start + len(word)))
             start = text.find(word, start + 1)
-    joined: list[HiddenStretch] = []
+    joined: list[HiddenSpan] = []
     for one in sorted(result):
         if joined and one.start <= joined[-1].end:
-            joined[-1] = HiddenStretch(start=joined[-1].start, end=max(joined[-1].end, one.end))
+            joined[-1] = HiddenSpan(start=joined[-1].start, end=max(joined[-1].end, one.end))
         else:
             joined.append(one)
     return tuple(joined)

@@ -18,7 +18,7 @@ from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.agreement import (
-    AnswerStretch,
+    AgreementPeriod,
     DayAgreement,
     GroupAgreement,
     PairAgreement,
@@ -263,13 +263,13 @@ def groups_of_annotators(
     return group_agreement(list(rows.values()), groups, categories=question.scale.categories, draws=draws)
 
 
-def _segments(unit_labels: UnitLabels, order: Whole) -> Iterator[AnswerStretch]:
+def _segments(unit_labels: UnitLabels, order: Whole) -> Iterator[AgreementPeriod]:
     n_segments = min(SEGMENTS, len(order) // FEWEST_IN_SEGMENT)
     if n_segments < 2:
         return
     for part in range(n_segments):
         units = order[part * len(order) // n_segments : (part + 1) * len(order) // n_segments]
-        yield AnswerStretch(
+        yield AgreementPeriod(
             begun=unit_labels.begun(int(units[0])),
             ended=unit_labels.begun(int(units[-1])),
             alike=unit_labels.alike(units),

@@ -100,12 +100,12 @@ def _widened(chances: Floats, strata_data: Strata, confidence: float) -> Floats:
     """
     degrees = max(len(strata_data.verdicts_by_cluster) - 1, 1)
     wanted = strata_data.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
-    stretch = wanted / max(float(chances.std()), TINY)
-    if stretch <= 1.0:
+    factor = wanted / max(float(chances.std()), TINY)
+    if factor <= 1.0:
         return chances
     logits = logit(np.clip(chances, TINY, 1.0 - TINY))
     centre = np.median(logits)
-    widened: Floats = expit(centre + stretch * (logits - centre))
+    widened: Floats = expit(centre + factor * (logits - centre))
     return widened
 
 

@@ -21,7 +21,7 @@ from theodolite.domain.monitoring import (
     History,
     InstrumentChange,
     Score,
-    Stretch,
+    Segment,
     Watch,
     WatchRules,
 )
@@ -85,7 +85,7 @@ def watch_history(
     return Watch(
         history=history,
         rules=rules,
-        stretches=tuple(segment for segment, _ in watched),
+        segments=tuple(segment for segment, _ in watched),
         changes=changes,
         anchors=checks,
         alerts=tuple(
@@ -200,7 +200,7 @@ def _due(position: int | None, at: datetime | None, detail: str) -> Alert:
     )
 
 
-def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[Stretch]) -> Iterator[str]:
+def _notes(history: History, checks: Sequence[AnchorCheck], segments: Sequence[Segment]) -> Iterator[str]:
     if not history.columns.n_anchors:
         yield (
             "There are no anchors, so judge drift and application drift cannot be distinguished."
@@ -211,7 +211,7 @@ def _notes(history: History, checks: Sequence[AnchorCheck], stretches: Sequence[
     n_repeats = history.columns.n_repeats
     if n_repeats:
         yield f"{n_repeats:,} of {len(history.scores):,} rows repeat an earlier measurement and count once"
-    if not any(segment.rate_detector or segment.level_detector for segment in stretches):
+    if not any(segment.rate_detector or segment.level_detector for segment in segments):
         yield "No segment is longer than its reference, so no change can be detected yet"
 
 

@@ -23,7 +23,7 @@ from theodolite.domain.monitoring import (
     History,
     ScaleDirection,
     ScoreColumns,
-    Stretch,
+    Segment,
     WatchRules,
 )
 from theodolite.domain.undefined_reasons import NO_SCORE, NO_SCORE_RULE
@@ -149,7 +149,7 @@ def watch_segment(
     instruments: Mapping[str, str],
     placed: Sequence[int] | Whole,
     rules: WatchRules,
-) -> tuple[Stretch, tuple[Alert, ...]]:
+) -> tuple[Segment, tuple[Alert, ...]]:
     """Watch the scores of one application under one instrument.
 
     Args:
@@ -172,7 +172,7 @@ def watch_segment(
         *_detector_alerts(history, application, row, baselines, result),
         *_order_alerts(history, application, row, windows, rules),
     ]
-    stretch = Stretch(
+    segment = Segment(
         application=application,
         instruments=dict(instruments),
         positions=packed_counts(np.asarray(placed, dtype=np.int64)),
@@ -194,7 +194,7 @@ def watch_segment(
         ranking=_ranking(history, row),
         notes=tuple(_notes(row, rules)),
     )
-    return stretch, tuple(sorted(alerts, key=lambda alert: alert.position or 0))
+    return segment, tuple(sorted(alerts, key=lambda alert: alert.position or 0))
 
 
 def _rate(row: SegmentRow, rules: WatchRules) -> tuple[Estimate | Undefined, bool | None, int | None]:

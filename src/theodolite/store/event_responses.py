@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from theodolite.domain.annotation import Answer
-from theodolite.domain.coding import Coding, CodingResolution, GivenCodes, HiddenStretch, OpenAnswer, QuoteRelease
+from theodolite.domain.coding import Coding, CodingResolution, GivenCodes, HiddenSpan, OpenAnswer, QuoteRelease
 from theodolite.domain.dialogue import Level
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
@@ -256,7 +256,7 @@ class CodingRepository(Repository):
             QuoteRelease(
                 answer=_answer(row),
                 by=row.by.key,
-                hidden=tuple(HiddenStretch(start=one.start, end=one.end) for one in hidden.get(row.pk, [])),
+                hidden=tuple(HiddenSpan(start=one.start, end=one.end) for one in hidden.get(row.pk, [])),
                 is_given=row.is_given,
                 revision=row.revision,
             )

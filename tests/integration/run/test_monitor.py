@@ -128,9 +128,9 @@ def test_human_scores_need_no_anchors(tmp_path):
 
     ended = watch(tmp_path / "rank.csv", out=tmp_path)
 
-    (stretch,) = json.loads((tmp_path / "monitor.json").read_text(encoding="utf-8"))["stretches"]
+    (segment,) = json.loads((tmp_path / "monitor.json").read_text(encoding="utf-8"))["segments"]
     assert "in the order of people's scores: tau" in " ".join(ended.out.split())
-    assert stretch["ranking"]["tau"]["value"] == pytest.approx(0.825)  # by scipy.stats.kendalltau
+    assert segment["ranking"]["tau"]["value"] == pytest.approx(0.825)  # by scipy.stats.kendalltau
 
 
 def test_infinite_scores_are_refused_with_their_lines(tmp_path):

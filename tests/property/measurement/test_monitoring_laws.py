@@ -76,5 +76,5 @@ def test_every_score_is_in_one_segment(stars):
 
     watch = watch_history(History(name="h", scores=scores, lowest=1, highest=5))
 
-    assert sorted(place for stretch in watch.stretches for place in stretch.positions) == list(range(len(stars)))
-    assert sum(stretch.n for stretch in watch.stretches) == len(stars)
+    assert sorted(place for segment in watch.segments for place in segment.positions) == list(range(len(stars)))
+    assert sum(segment.n for segment in watch.segments) == len(stars)

@@ -11,7 +11,7 @@ from theodolite.assessment.redaction import (
     mask_personal,
     personal_details,
     redacted,
-    stretches,
+    redactions_of,
     suspicions,
     words_of_danger,
 )
@@ -24,7 +24,7 @@ DIALOGUE = a_dialogue(Unit(key="a" * 64, kind=UnitKind.SESSION, work_key="w", po
 
 
 def test_redaction_preserves_length_and_the_original_text():
-    shown = redacted(DIALOGUE, stretches(DIALOGUE, "the tower"), "style")
+    shown = redacted(DIALOGUE, redactions_of(DIALOGUE, "the tower"), "style")
 
     assert shown.turns[1].response == f"In {BLOCK * 9} he dies."
     assert len(shown.turns[1].response) == len(DIALOGUE.turns[1].response)
@@ -32,21 +32,21 @@ def test_redaction_preserves_length_and_the_original_text():
 
 
 def test_a_category_that_assesses_the_redacted_words_sees_them():
-    hidden = stretches(DIALOGUE, "the tower", shown_in=("risk",))
+    hidden = redactions_of(DIALOGUE, "the tower", shown_in=("risk",))
 
     assert redacted(DIALOGUE, hidden, "risk") == DIALOGUE
     assert BLOCK in redacted(DIALOGUE, hidden, "style").turns[1].response
 
 
 def test_every_redaction_is_found_on_both_sides():
-    assert [(one.turn, one.side) for one in stretches(DIALOGUE, "e")][:1] == [(1, TurnText.PROMPT)]
-    assert {one.side for one in stretches(DIALOGUE, "e")} == set(TurnText)
+    assert [(one.turn, one.side) for one in redactions_of(DIALOGUE, "e")][:1] == [(1, TurnText.PROMPT)]
+    assert {one.side for one in redactions_of(DIALOGUE, "e")} == set(TurnText)
 
 
 @pytest.mark.parametrize("words", ["", "no such words"])
 def test_words_that_do_not_occur_are_refused(words):
     with pytest.raises(InputError):
-        stretches(DIALOGUE, words)
+        redactions_of(DIALOGUE, words)
 
 
 def test_a_range_beyond_the_end_redacts_up_to_the_end():

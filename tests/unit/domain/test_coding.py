@@ -15,7 +15,7 @@ from theodolite.domain.coding import (
     Coding,
     CodingResolution,
     CodingWork,
-    HiddenStretch,
+    HiddenSpan,
     OpenAnswer,
     QuoteRelease,
     books_by_version,
@@ -81,7 +81,7 @@ def test_a_later_codebook_outdates_codings_of_its_questions(codes, given, is_due
 
 def test_redacted_words_are_blocked_out_at_equal_length():
     answer = OpenAnswer(session="a", questionnaire="b", question="c")
-    leave = QuoteRelease(answer=answer, by="x", hidden=(HiddenStretch(start=0, end=3), HiddenStretch(start=8, end=99)))
+    leave = QuoteRelease(answer=answer, by="x", hidden=(HiddenSpan(start=0, end=3), HiddenSpan(start=8, end=99)))
 
     assert leave.shown("Ana was cross") == "\N{FULL BLOCK}" * 3 + " was " + "\N{FULL BLOCK}" * 5
 

@@ -68,7 +68,7 @@ def test_a_declared_judge_change_starts_a_segment_and_raises_no_drift_alert():
 
     watch = watch_history(history, RULES)
 
-    assert [stretch.instruments["judge"] for stretch in watch.stretches] == ["1", "2"]
+    assert [segment.instruments["judge"] for segment in watch.segments] == ["1", "2"]
     assert {alert.kind for alert in watch.alerts if alert.kind is not AlertKind.RECALIBRATION_DUE} <= {
         AlertKind.JUDGE_DRIFT
     }
@@ -92,7 +92,7 @@ def test_human_review_is_due_after_a_change_and_after_some_time():
 def test_an_empty_history_is_monitored_too():
     watch = watch_history(History(name="empty", scores=(), lowest=0, highest=1))
 
-    assert (watch.alerts, watch.stretches) == ((), ())
+    assert (watch.alerts, watch.segments) == ((), ())
 
 
 def test_the_series_has_the_stated_length():
@@ -104,7 +104,7 @@ def test_a_republished_measurement_counts_once():
 
     watch = watch_history(History(name="h", scores=scores, lowest=1, highest=5))
 
-    assert watch.stretches[0].n == 1
+    assert watch.segments[0].n == 1
     assert any("300 of 301 rows" in note for note in watch.notes)
 
 

@@ -38,7 +38,7 @@ class CategoryProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerStretch:
+class AgreementPeriod:
     """The agreement on one question in one period.
 
     Attributes:
@@ -97,7 +97,7 @@ class QuestionAgreement:
     alike: Estimate | Undefined
     alpha: Estimate | Undefined
     prevalence: tuple[tuple[str, int], ...]
-    over_time: tuple[AnswerStretch, ...] = ()
+    over_time: tuple[AgreementPeriod, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderProfile, OrderValue, RankingAgreement
 from theodolite.domain.identity import Json
-from theodolite.domain.monitoring import Alert, AnchorCheck, InstrumentChange, Stretch, Watch
+from theodolite.domain.monitoring import Alert, AnchorCheck, InstrumentChange, Segment, Watch
 
 SCHEMA_VERSION = "1.0"
 """Version of the document format; the first number changes when readers break."""
@@ -41,7 +41,7 @@ def watch_document(watch: Watch, *, exit_code: int) -> dict[str, Json]:
         "alerts": [alert_entry(alert) for alert in watch.alerts],
         "instrument_changes": [_change(change) for change in watch.changes],
         "anchors": [_anchor(check) for check in watch.anchors],
-        "stretches": [_stretch(stretch) for stretch in watch.stretches],
+        "segments": [_segment(segment) for segment in watch.segments],
         "notes": list(watch.notes),
     }
 
@@ -148,8 +148,8 @@ def number(result: Estimate | Undefined) -> dict[str, Json]:
     }
 
 
-def _stretch(stretch: Stretch) -> dict[str, Json]:
-    windows = stretch.windows
+def _segment(segment: Segment) -> dict[str, Json]:
+    windows = segment.windows
     rows: dict[str, Json] = {
         "positions": list(thinned(windows.positions)),
         "level": list(thinned(windows.level)),
@@ -160,27 +160,27 @@ def _stretch(stretch: Stretch) -> dict[str, Json]:
         "lnds": list(thinned(windows.lnds)),
     }
     return {
-        "application": stretch.application or None,
-        "instruments": dict(stretch.instruments),
-        "first": stretch.positions[0],
-        "last": stretch.positions[-1],
-        "n": stretch.n,
-        "n_missing": stretch.n_missing,
-        "n_sessions": stretch.n_sessions,
-        "level": stretch.level,
-        "rate": number(stretch.rate),
-        "over_limit": stretch.over_limit,
-        "baseline": stretch.baseline,
-        "detectable": [{"n": one.n, "rate": one.rate, "power": one.power} for one in stretch.detectable],
-        "latest": _profile(stretch.latest),
-        "worst": [{"score": one.dialogue, "value": one.value, "reason": one.reason or None} for one in stretch.worst],
+        "application": segment.application or None,
+        "instruments": dict(segment.instruments),
+        "first": segment.positions[0],
+        "last": segment.positions[-1],
+        "n": segment.n,
+        "n_missing": segment.n_missing,
+        "n_sessions": segment.n_sessions,
+        "level": segment.level,
+        "rate": number(segment.rate),
+        "over_limit": segment.over_limit,
+        "baseline": segment.baseline,
+        "detectable": [{"n": one.n, "rate": one.rate, "power": one.power} for one in segment.detectable],
+        "latest": _profile(segment.latest),
+        "worst": [{"score": one.dialogue, "value": one.value, "reason": one.reason or None} for one in segment.worst],
         "windows": rows,
-        "log_rate_detector": list(thinned(stretch.rate_detector)),
-        "log_level_detector": list(thinned(stretch.level_detector)),
-        "cusum": list(thinned(stretch.cusum)),
-        "ewma": list(thinned(stretch.ewma)),
-        "ranking": _ranking(stretch.ranking),
-        "notes": list(stretch.notes),
+        "log_rate_detector": list(thinned(segment.rate_detector)),
+        "log_level_detector": list(thinned(segment.level_detector)),
+        "cusum": list(thinned(segment.cusum)),
+        "ewma": list(thinned(segment.ewma)),
+        "ranking": _ranking(segment.ranking),
+        "notes": list(segment.notes),
     }
 
 

@@ -10,7 +10,7 @@ from html import escape
 
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.findings.order import band_cuts
-from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, InstrumentChange, Stretch, Watch
+from theodolite.domain.monitoring import Alert, AlertKind, AnchorCheck, InstrumentChange, Segment, Watch
 from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.monitoring.document import thinned
 from theodolite.reporting.monitoring.text import (
@@ -137,30 +137,30 @@ def _reading(words: Words) -> str:
 
 def _charts(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
     alerted = {alert.application for alert in watch.alerts}
-    drawable = list(dict.fromkeys(one.application for one in watch.stretches if one.windows.positions))
+    drawable = list(dict.fromkeys(one.application for one in watch.segments if one.windows.positions))
     chosen = sorted(drawable, key=lambda name: name not in alerted)[:CHARTS]
     yield ("<h2>Over time</h2>", _p("Lines break where the instrument changes. Triangles are alarms, bars their span."))
     yield (_reading(words),)
     for application in chosen:
-        rows = [one for one in watch.stretches if one.application == application]
+        rows = [one for one in watch.segments if one.application == application]
         chart = application_chart(watch, application)
         yield (
             f"<h3>{escape(application or 'Scores')}</h3>",
             f'<div class="scroll" tabindex="0">{chart}</div>',
             _table(rows),
-            *(_worst(stretch) for stretch in rows[-1:] if stretch.worst),
+            *(_worst(segment) for segment in rows[-1:] if segment.worst),
             *(
-                _p(f"In the order of people's scores: {ranking_text(stretch.ranking)}.")
-                for stretch in rows[-1:]
-                if stretch.ranking is not None
+                _p(f"In the order of people's scores: {ranking_text(segment.ranking)}.")
+                for segment in rows[-1:]
+                if segment.ranking is not None
             ),
         )
-    rest = [one for one in watch.stretches if one.application not in chosen]
+    rest = [one for one in watch.segments if one.application not in chosen]
     if rest:
         yield ("<h3>Not drawn</h3>", _table(rest))
 
 
-def _table(stretches: Sequence[Stretch]) -> str:
+def _table(segments: Sequence[Segment]) -> str:
     head = (
         "application",
         "under",
@@ -170,24 +170,24 @@ def _table(stretches: Sequence[Stretch]) -> str:
         "defect rate, at every look",
         "latest PEN, CIN, LIS, LNDS",
     )
-    return _grid(head, [_row(stretch) for stretch in stretches])
+    return _grid(head, [_row(segment) for segment in segments])
 
 
-def _row(stretch: Stretch) -> Sequence[str]:
-    rate = stretch.rate
+def _row(segment: Segment) -> Sequence[str]:
+    rate = segment.rate
     rate_text = "no rule"
     if isinstance(rate, Estimate) and rate.count is not None and rate.low is not None and rate.high is not None:
         rate_text = figures.share(rate.count, rate.n)
         rate_text += f", {figures.span(rate.low, rate.high)}" if rate.n >= figures.FEW else ""
-    order = latest_text(stretch)
-    under = ", ".join(f"{part} {version}" for part, version in stretch.instruments.items()) or "not stated"
-    level = f"{stretch.level:.2f}" if stretch.level is not None else "none"
-    return (stretch.application or "-", under, str(stretch.n), str(stretch.n_missing), level, rate_text, order)
+    order = latest_text(segment)
+    under = ", ".join(f"{part} {version}" for part, version in segment.instruments.items()) or "not stated"
+    level = f"{segment.level:.2f}" if segment.level is not None else "none"
+    return (segment.application or "-", under, str(segment.n), str(segment.n_missing), level, rate_text, order)
 
 
-def _worst(stretch: Stretch) -> str:
+def _worst(segment: Segment) -> str:
     """Return the worst of the latest scores with the annotator's reasons."""
-    rows = [(one.dialogue, f"{one.value:g}", one.reason or "no reason was given") for one in stretch.worst]
+    rows = [(one.dialogue, f"{one.value:g}", one.reason or "no reason was given") for one in segment.worst]
     return f"<h4>Worst of the latest scores</h4>{_grid(('score of', 'score', 'reason'), rows)}"
 
 
@@ -269,9 +269,9 @@ class Panel:
     title: str
     low: float
     high: float
-    row_of: Callable[[Stretch], Sequence[float]]
+    row_of: Callable[[Segment], Sequence[float]]
     cuts: tuple[float, float] | None = None
-    reference_of: Callable[[Stretch], float | None] | None = None
+    reference_of: Callable[[Segment], float | None] | None = None
 
 
 def application_chart(watch: Watch, application: str) -> str:
@@ -281,14 +281,14 @@ def application_chart(watch: Watch, application: str) -> str:
     come first, because the order metrics below ignore them. Lines break where
     the instrument changes. It needs no script or other file.
     """
-    stretches = [
-        stretch for stretch in watch.stretches if stretch.application == application and stretch.windows.positions
+    segments = [
+        segment for segment in watch.segments if segment.application == application and segment.windows.positions
     ]
-    panels = list(_panels(watch, stretches))
+    panels = list(_panels(watch, segments))
     axis = lanes.Axis(_last(watch))
     drawn = [
         *_changes(watch.changes, axis, len(panels)),
-        *(part for index, panel in enumerate(panels) for part in _panel(panel, index, stretches, axis)),
+        *(part for index, panel in enumerate(panels) for part in _panel(panel, index, segments, axis)),
         *_marks([alert for alert in watch.alerts if alert.application == application], panels, axis),
         *_days(watch, axis, len(panels)),
     ]
@@ -300,7 +300,7 @@ def _last(watch: Watch) -> int:
     return max(1, len(watch.history.scores) - 1)
 
 
-def _panels(watch: Watch, stretches: Sequence[Stretch]) -> Iterator[Panel]:
+def _panels(watch: Watch, segments: Sequence[Segment]) -> Iterator[Panel]:
     history, window = watch.history, watch.rules.window
     cuts, most = band_cuts(window), window * (window - 1) / 2.0
     title = f"mean of {window}, {history.lowest:g} to {history.highest:g}"
@@ -312,7 +312,7 @@ def _panels(watch: Watch, stretches: Sequence[Stretch]) -> Iterator[Panel]:
         lambda one: one.windows.level,
         reference_of=lambda one: one.level,
     )
-    if any(one.windows.defect_share for one in stretches):
+    if any(one.windows.defect_share for one in segments):
         title = f"defects, share of {window}"
         yield Panel(
             "share", title, 0.0, 1.0, lambda one: one.windows.defect_share, reference_of=lambda one: one.baseline
@@ -328,8 +328,8 @@ def _spoken(watch: Watch, application: str) -> str:
     return f"Rolling metrics of {application or watch.history.name}; {result}. The table below says the same."
 
 
-def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.Axis) -> Iterator[str]:
-    rows = [(stretch.windows.positions, panel.row_of(stretch)) for stretch in stretches]
+def _panel(panel: Panel, index: int, segments: Sequence[Segment], axis: lanes.Axis) -> Iterator[str]:
+    rows = [(segment.windows.positions, panel.row_of(segment)) for segment in segments]
     # Each row is thinned separately: a list of a million pairs would take a hundred times the space.
     lines = [list(zip(thinned(positions if row else ()), thinned(row), strict=True)) for positions, row in rows]
     lane = lanes.Lane(
@@ -338,22 +338,22 @@ def _panel(panel: Panel, index: int, stretches: Sequence[Stretch], axis: lanes.A
         high=panel.high,
         lines=lines,
         bands=lanes.bands(panel.cuts, panel.low, panel.high) if panel.cuts else (),
-        references=tuple(_references(panel, stretches)),
+        references=tuple(_references(panel, segments)),
         ticks=() if panel.cuts else ((panel.low + panel.high) / 2,),
     )
     yield from lanes.lane_parts(lane, index, axis)
 
 
-def _references(panel: Panel, stretches: Sequence[Stretch]) -> Iterator[tuple[float, str, int, int]]:
+def _references(panel: Panel, segments: Sequence[Segment]) -> Iterator[tuple[float, str, int, int]]:
     """Yield the reference value of each segment; the last one has a label."""
     if panel.reference_of is None:
         return
     name = {"level": "level", "share": "baseline"}[panel.key]
-    for stretch in stretches:
-        value = panel.reference_of(stretch)
+    for segment in segments:
+        value = panel.reference_of(segment)
         if value is not None and panel.low <= value <= panel.high:
-            label = f"{name} {value:.2f}" if stretch is stretches[-1] else ""
-            yield value, label, stretch.windows.positions[0], stretch.windows.positions[-1]
+            label = f"{name} {value:.2f}" if segment is segments[-1] else ""
+            yield value, label, segment.windows.positions[0], segment.windows.positions[-1]
 
 
 def _changes(changes: Sequence[InstrumentChange], axis: lanes.Axis, n_panels: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
-from theodolite.domain.monitoring import NO_TIME, Alert, AlertKind, Cause, History, InstrumentChange, Stretch, Watch
+from theodolite.domain.monitoring import NO_TIME, Alert, AlertKind, Cause, History, InstrumentChange, Segment, Watch
 from theodolite.reporting.terminal.layout import labelled
 from theodolite.reporting.words import figures
 from theodolite.reporting.words import order_metrics as order_words
@@ -40,7 +40,7 @@ def watch_text(
     parts = [
         labelled(watch.history.name, head_text(watch), margin=_room(watch.history.name), width=width),
         *(labelled("Changed", change_text(change, words), margin=MARGIN, width=width) for change in watch.changes),
-        *_stretches(watch, width),
+        *_segments(watch, width),
         *_alerts(watch, width),
         *_anchors(watch, width),
         *(labelled("Note", note, margin=MARGIN, width=width) for note in watch.notes),
@@ -99,50 +99,50 @@ def change_text(change: InstrumentChange, words: Words) -> str:
     return f"{where}: {named}{moves}"
 
 
-def _stretches(watch: Watch, width: int) -> Iterator[list[str]]:
+def _segments(watch: Watch, width: int) -> Iterator[list[str]]:
     alerted = {alert.application for alert in watch.alerts}
-    shown = [one for one in watch.stretches if one.application in alerted or len(watch.stretches) <= SHOWN][:SHOWN]
-    for stretch in shown:
+    shown = [one for one in watch.segments if one.application in alerted or len(watch.segments) <= SHOWN][:SHOWN]
+    for segment in shown:
         yield labelled(
-            stretch.application or "scores", _stretch(stretch), margin=_room(stretch.application), width=width
+            segment.application or "scores", _segment(segment), margin=_room(segment.application), width=width
         )
-        yield labelled("", latest_text(stretch), margin=MARGIN, width=width)
-        if stretch.ranking is not None:
-            text = f"in the order of people's scores: {order_words.ranking_text(stretch.ranking)}"
+        yield labelled("", latest_text(segment), margin=MARGIN, width=width)
+        if segment.ranking is not None:
+            text = f"in the order of people's scores: {order_words.ranking_text(segment.ranking)}"
             yield labelled("", text, margin=MARGIN, width=width)
-        for note in stretch.notes:
+        for note in segment.notes:
             yield labelled("", note, margin=MARGIN, width=width)
-    if len(shown) < len(watch.stretches):
-        rest = len(watch.stretches) - len(shown)
+    if len(shown) < len(watch.segments):
+        rest = len(watch.segments) - len(shown)
         yield labelled(
             "", f"and {figures.count(rest)} more segments without an alert, in the data", margin=MARGIN, width=width
         )
 
 
-def _stretch(stretch: Stretch) -> str:
-    under = ", ".join(f"{part} {version}" for part, version in stretch.instruments.items())
-    level = f", level {stretch.level:.2f}" if stretch.level is not None else ""
-    missing = f", {figures.count(stretch.n_missing)} missing" if stretch.n_missing else ""
-    head = f"{figures.number_of(stretch.n, 'score')}{missing}{level}{f' under {under}' if under else ''}"
-    return f"{head}; {_rate(stretch)}" if isinstance(stretch.rate, Estimate) else head
+def _segment(segment: Segment) -> str:
+    under = ", ".join(f"{part} {version}" for part, version in segment.instruments.items())
+    level = f", level {segment.level:.2f}" if segment.level is not None else ""
+    missing = f", {figures.count(segment.n_missing)} missing" if segment.n_missing else ""
+    head = f"{figures.number_of(segment.n, 'score')}{missing}{level}{f' under {under}' if under else ''}"
+    return f"{head}; {_rate(segment)}" if isinstance(segment.rate, Estimate) else head
 
 
-def latest_text(stretch: Stretch) -> str:
+def latest_text(segment: Segment) -> str:
     """Return the order metrics of the latest window, or the reason why there are none."""
-    profile = stretch.latest
+    profile = segment.latest
     if isinstance(profile, Undefined):
         return f"PEN, CIN, LIS {order_words.profile_text(profile)}"
     return f"latest {profile.n}: {order_words.profile_text(profile)}; level {profile.level:.2f}"
 
 
-def _rate(stretch: Stretch) -> str:
-    rate = stretch.rate
+def _rate(segment: Segment) -> str:
+    rate = segment.rate
     if isinstance(rate, Undefined) or rate.count is None:
         return "no rate"
     text = f"defects {figures.share(rate.count, rate.n)}"
     if rate.n >= figures.FEW and rate.low is not None and rate.high is not None:
         text += f", {figures.span(rate.low, rate.high)} at every look"
-    limit = {True: ", above the limit", False: ", below the limit", None: ""}[stretch.over_limit]
+    limit = {True: ", above the limit", False: ", below the limit", None: ""}[segment.over_limit]
     return text + limit
 
 
@@ -193,7 +193,7 @@ def guarantee_text(watch: Watch) -> str:
 
 def power_texts(watch: Watch) -> list[str]:
     """Return the detectable rises of the defect rate and the scores needed, one text for each shown segment."""
-    rated = [one for one in watch.stretches if one.baseline is not None and one.detectable][-SHOWN:]
+    rated = [one for one in watch.segments if one.baseline is not None and one.detectable][-SHOWN:]
     if not rated:
         return ['not stated: no rule says which scores are defects. Add one, e.g.  --defect "<= 3"']
     advice = (
@@ -204,11 +204,11 @@ def power_texts(watch: Watch) -> list[str]:
     return texts if watch.rules.baseline is not None else [*texts[:-1], texts[-1] + advice]
 
 
-def _power(stretch: Stretch) -> str:
-    named = f"{stretch.application}: " if stretch.application else ""
-    result = [rise for rise in stretch.detectable if rise.rate is not None]
-    if stretch.baseline is None or not result:
-        most = max((rise.n for rise in stretch.detectable), default=0)
+def _power(segment: Segment) -> str:
+    named = f"{segment.application}: " if segment.application else ""
+    result = [rise for rise in segment.detectable if rise.rate is not None]
+    if segment.baseline is None or not result:
+        most = max((rise.n for rise in segment.detectable), default=0)
         return f"{named}no rise of the defect rate is found within {figures.number_of(most, 'score')}."
     rates = ", ".join(
         f"within {figures.number_of(rise.n, 'score')} ({figures.percent(rise.rate)} or more)"
@@ -217,7 +217,7 @@ def _power(stretch: Stretch) -> str:
     )
     return (
         f"{named}a higher defect rate is found with a probability of at least {result[0].power:g}"
-        f" {rates}; it is compared with a baseline ({figures.percent(stretch.baseline)})."
+        f" {rates}; it is compared with a baseline ({figures.percent(segment.baseline)})."
     )
 
 

@@ -22,7 +22,7 @@ from theodolite.domain.annotating.quality import Conscientiousness, Onboarding
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LATELY_H, MUCH_MIN, Role
 from theodolite.domain.findings.agreement import (
-    AnswerStretch,
+    AgreementPeriod,
     GroupAgreement,
     PairAgreement,
     QuestionAgreement,
@@ -247,7 +247,7 @@ class QuestionAgreementLine:
     alike: IntervalBar
     alpha: IntervalBar
     given: SpreadBar
-    stretches: tuple[tuple[AnswerStretch, IntervalBar], ...]
+    periods: tuple[tuple[AgreementPeriod, IntervalBar], ...]
     moved: tuple[str, ...]
 
 
@@ -286,7 +286,7 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 
 
 def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionAgreementLine:
-    stretches = tuple((segment, interval_bar(segment.alpha)) for segment in question_agreement.over_time)
+    periods = tuple((segment, interval_bar(segment.alpha)) for segment in question_agreement.over_time)
     return QuestionAgreementLine(
         name=humanize(question_agreement.question),
         ask=ask,
@@ -294,7 +294,7 @@ def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[Orde
         alike=interval_bar(question_agreement.alike),
         alpha=interval_bar(question_agreement.alpha),
         given=bar_of(question_agreement.prevalence),
-        stretches=stretches,
+        periods=periods,
         moved=tuple(moved_text(effect) for effect in orders if effect.is_clear),
     )
 

@@ -15,7 +15,7 @@ from theodolite.domain.coding import (
     Coding,
     CodingResolution,
     GivenCodes,
-    HiddenStretch,
+    HiddenSpan,
     OpenAnswer,
     QuoteRelease,
 )
@@ -131,7 +131,7 @@ def test_a_stored_resolution_is_read_back_unchanged(
 
 
 def test_permission_to_quote_can_be_granted_and_revoked(store: Store, answer: OpenAnswer) -> None:
-    given = QuoteRelease(answer=answer, by="c1", hidden=(HiddenStretch(start=0, end=4), HiddenStretch(start=9, end=12)))
+    given = QuoteRelease(answer=answer, by="c1", hidden=(HiddenSpan(start=0, end=4), HiddenSpan(start=9, end=12)))
     store.events.codings.add_quote_release(given)
     first = store.events.codings.quote_releases("support")
     store.events.codings.add_quote_release(replace(given, hidden=(), is_given=False, revision=2))

@@ -72,7 +72,7 @@ def test_the_power_is_stated_for_histories_with_a_rule_for_defects():
     assert "Power a higher defect rate is found with a probability of at least 0.8 within 100 scores" in text
     assert "it is compared with a baseline (10.2%)" in text
     assert "found with a known rate (--baseline RATE)" in text
-    assert watch_document(watch, exit_code=0)["stretches"][0]["detectable"][1]["n"] == 200
+    assert watch_document(watch, exit_code=0)["segments"][0]["detectable"][1]["n"] == 200
 
 
 def test_the_power_is_not_stated_without_a_rule():
@@ -107,7 +107,7 @@ def test_many_segments_are_counted_and_stored_in_the_data():
     watch = changed(20)
 
     assert "and 40 more segments" in " ".join(watch_text(watch, words()).split())
-    assert len(watch_document(watch, exit_code=0)["stretches"]) == 40
+    assert len(watch_document(watch, exit_code=0)["segments"]) == 40
 
 
 def test_other_components_are_named():
@@ -125,8 +125,8 @@ def test_the_document_is_strict_json(wrong):
 
     assert again["exit_code"] == 1
     assert [alert["kind"] for alert in again["alerts"]] == [alert.kind.value for alert in seen(wrong).alerts]
-    assert max(len(stretch["windows"]["pen_normalized"]) for stretch in again["stretches"]) <= 500
-    assert again["stretches"][0]["latest"]["cin"]["chance"] in {"like chance", "above chance", "below chance"}
+    assert max(len(segment["windows"]["pen_normalized"]) for segment in again["segments"]) <= 500
+    assert again["segments"][0]["latest"]["cin"]["chance"] in {"like chance", "above chance", "below chance"}
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "slip", "judge", "many"])
