@@ -18,6 +18,7 @@ from tests.house.tree import PACKAGE, ROOT, modules, parsed, tracked_files
 FORMER_NAMES = frozenset(
     [
         "Accounts",
+        "AnswerStretch",
         "Aside",
         "AtWork",
         "Brakes",
@@ -42,6 +43,7 @@ FORMER_NAMES = frozenset(
         "GoodAnswer",
         "Guestbook",
         "GuidelineShelf",
+        "HiddenStretch",
         "Handover",
         "HeldBy",
         "Here",
@@ -74,6 +76,7 @@ FORMER_NAMES = frozenset(
         "Slips",
         "Station",
         "StrategyCard",
+        "Stretch",
         "Strip",
         "Supply",
         "Talk",
@@ -135,6 +138,12 @@ FORMER_NAMES = frozenset(
 )
 """Identifiers that the project used before it adopted the terms of the field."""
 
+FORMER_WORDS = frozenset(["heard", "stretch", "stretches", "told"])
+"""Words that no identifier of the package contains outside its pages and its demonstration applications."""
+
+TABLES = frozenset(["QuoteStretchRow"])
+"""Classes of database tables, which keep their names without a migration."""
+
 SHARED_CLASS_NAMES = 5
 """Class names that may stand in two modules; count."""
 
@@ -152,6 +161,11 @@ def former_names(text: str) -> list[str]:
     return sorted(identifiers(text) & FORMER_NAMES) if WORD.search(text) else []
 
 
+def words_of(name: str) -> set[str]:
+    """Return the words of an identifier, in lower case."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+
+
 def programs() -> list[Path]:
     """Return the Python files under version control; migrations tell of the past."""
     files = (path for path in tracked_files() if path.suffix == ".py")
@@ -162,6 +176,18 @@ def test_no_program_uses_a_former_name():
     used = {path.relative_to(ROOT).as_posix(): former_names(path.read_text(encoding="utf-8")) for path in programs()}
 
     assert {path: names for path, names in used.items() if names} == {}
+
+
+def test_no_identifier_of_the_package_contains_a_former_word():
+    pages = {PACKAGE / "web", PACKAGE / "resources"}
+    texts = {path: path.read_text(encoding="utf-8") for path in modules() if not pages & set(path.parents)}
+    likely = re.compile("|".join(FORMER_WORDS), re.IGNORECASE)
+    names = {path: identifiers(text) for path, text in texts.items() if likely.search(text)}
+    used = {
+        path: sorted(name for name in named - TABLES if words_of(name) & FORMER_WORDS) for path, named in names.items()
+    }
+
+    assert {str(path.relative_to(PACKAGE)): found for path, found in used.items() if found} == {}
 
 
 def test_class_names_have_one_meaning():

@@ -336,9 +336,11 @@ def _split(
     rows: Iterable[WorkItemRow], refused: Callable[[WorkItemRow], str]
 ) -> tuple[list[BulkLine], list[WorkItemRow]]:
     """Return the outcome of each item, and the items that need an action."""
-    told = [(item, refused(item)) for item in rows]
-    lines = [BulkLine(item=item.token or "", made="" if why else item.token or "", refused=why) for item, why in told]
-    return lines, [item for item, why in told if not why]
+    decided = [(item, refused(item)) for item in rows]
+    lines = [
+        BulkLine(item=item.token or "", made="" if why else item.token or "", refused=why) for item, why in decided
+    ]
+    return lines, [item for item, why in decided if not why]
 
 
 def _change(rows: Iterable[WorkItemRow], **values: object) -> None:

@@ -281,8 +281,8 @@ def found_items(queue: QueueRow, sought: DialogueFilter) -> QuerySet[WorkItemRow
 
 def _matching(queue: QueueRow, sought: DialogueFilter) -> QuerySet[DialogueRow]:
     """Return the dialogues that match a filter by facts that are known before annotation."""
-    told = {"scenario": sought.scenario, "level": sought.level.value if sought.level else ""}
-    rows = DialogueRow.objects.filter(**{name: value for name, value in told.items() if value})
+    facts = {"scenario": sought.scenario, "level": sought.level.value if sought.level else ""}
+    rows = DialogueRow.objects.filter(**{name: value for name, value in facts.items() if value})
     if sought.group is not None:
         name, value = sought.group
         groups = DialogueGroupRow.objects.filter(dialogue=OuterRef("pk"), name=name, value=value)
@@ -393,13 +393,13 @@ def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str,
     """Return one page of the cases of a queue's study, the latest first, for one reader's eyes."""
     row = queue_of(queue)
     result = case_page(row.study, view, page)
-    told = _seen_by_key(records, row, {one.dialogue for one in result})
+    dialogues = _seen_by_key(records, row, {one.dialogue for one in result})
     return [
         ListedCase(
             case=one,
             name=blind_name(one.dialogue, reader, row.salt),
-            scenario=told[one.dialogue].scenario,
-            words=_around_hidden(told[one.dialogue], one),
+            scenario=dialogues[one.dialogue].scenario,
+            words=_around_hidden(dialogues[one.dialogue], one),
         )
         for one in result
     ]

@@ -96,8 +96,8 @@ def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
     items = dict(reservations.values_list("annotation_id", "item_id"))
     said: defaultdict[tuple[int, str, int | None], set[tuple[str, str | None]]] = defaultdict(set)
     answers = AnswerRow.objects.filter(annotation_id__in=list(items))
-    told = answers.values_list("annotation_id", "question", "turn", "outcome", "value")
-    for annotation, question, turn, outcome, value in told:
+    answer_rows = answers.values_list("annotation_id", "question", "turn", "outcome", "value")
+    for annotation, question, turn, outcome, value in answer_rows:
         said[items[annotation], question, turn].add((outcome, value))
     result: defaultdict[int, set[str]] = defaultdict(set)
     for (item, question, _), ways in said.items():

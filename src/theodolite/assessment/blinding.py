@@ -305,7 +305,7 @@ def plain_names(study: Study) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if not _is_telling(name)))
 
 
-def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord, ...]:
+def unblinding_words(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord, ...]:
     """Return the secret words that occur in a text, each once, with their context.
 
     Args:
@@ -313,7 +313,7 @@ def told_in(text: str, secrets: tuple[SecretWord, ...]) -> tuple[UnblindingWord,
         secrets: Words that must not occur in it.
 
     Example:
-        >>> [told.secret.what for told in told_in("<p>bot-1</p>", (SecretWord("bot-1", "an application"),))]
+        >>> [word.secret.what for word in unblinding_words("<p>bot-1</p>", (SecretWord("bot-1", "an application"),))]
         ['an application']
     """
     if not secrets:

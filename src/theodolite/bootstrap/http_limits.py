@@ -78,7 +78,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._unparsed = 0  # bytes since the parser last handed over a part of a body, or the head started
         self._fields = 0  # bytes of the head that the parser has handed over
         self._refused = False
-        self._body_began = self._heard = 0.0
+        self._body_began = self._received_at = 0.0
         self._alarm: asyncio.TimerHandle | None = None
         self._reading_alarm: asyncio.TimerHandle | None = None
         self._blocked_since = float("inf")
@@ -161,7 +161,7 @@ class BoundedProtocol(HttpToolsProtocol):
         elif self._phase is _Phase.BODY and self._alarm is None:
             self._body_began = self.loop.time()
             self._alarm = self.loop.call_later(SILENCE_S, self._body_is_late, self._body_began)
-        self._heard = self.loop.time()
+        self._received_at = self.loop.time()
 
     def on_message_begin(self) -> None:
         """Wait for a head, also for one that starts in the part in which a body has ended."""
@@ -233,10 +233,10 @@ class BoundedProtocol(HttpToolsProtocol):
         else:
             self._watch_reading()
 
-    def _body_is_late(self, heard_before: float) -> None:
+    def _body_is_late(self, received_before: float) -> None:
         """Drop a body that has stalled or takes too long; the server's own pauses do not count."""
         now = self.loop.time()
-        is_silent = self._heard <= heard_before and not self.flow.read_paused
+        is_silent = self._received_at <= received_before and not self.flow.read_paused
         if is_silent or now - self._body_began >= BODY_S:
             self._too_late()
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
 
-from theodolite.assessment.blinding import SecretWord, UnblindingWord, told_in
+from theodolite.assessment.blinding import SecretWord, UnblindingWord, unblinding_words
 
 
 @dataclass
@@ -151,7 +151,7 @@ class Lookout:
         self.n_pages += 1
         text = page.text if self._hears else without_said(page.text)
         secrets = self._named if page.path.endswith(GUESSING) else self._secrets
-        for details in told_in(f"{page.path}\n{page.headers}\n{html.unescape(text)}", secrets):
+        for details in unblinding_words(f"{page.path}\n{page.headers}\n{html.unescape(text)}", secrets):
             leak = PageLeak(role=self.role, page=page.path, revealed=details)
             self._leaks.setdefault((_kind(page.path), details.secret.words), leak)
 

@@ -272,7 +272,7 @@ class Checked:
         return tuple(item for item in self.placed if item.severity is Severity.ERROR)
 
 
-def told(checked: Checked, *, color: bool = False) -> str:
+def check_text(checked: Checked, *, color: bool = False) -> str:
     """Return the results in words."""
     shown = (
         [render_diagnostics(checked.placed, limit=None, color=color, ending="Nothing was served.")]

@@ -82,11 +82,13 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         demo=as_demo,
     )
     if only_check:
-        from theodolite.bootstrap.serving import check_serving, told
+        from theodolite.bootstrap.serving import check_serving, check_text
 
         result = check_serving(serving)
         code = 2 if result.faults else 0
-        click.echo(diagnostics_json(result.placed, exit_code=code) if as_json else told(result, color=wants_colour()))
+        click.echo(
+            diagnostics_json(result.placed, exit_code=code) if as_json else check_text(result, color=wants_colour())
+        )
         return code
     serve(serving, teller(as_json=as_json))
     return 0

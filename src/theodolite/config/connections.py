@@ -444,8 +444,8 @@ def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context
     """Add an error if no request contains the prompt."""
     if spec.method == "GET" and spec.body not in (None, ""):
         return  # its own fault
-    heard = {"prompt", "history"}
-    if not any(syntax_problem(text) or unfilled(text, HTTP_SLOTS) or heard & variables(text) for text in texts):
+    required = {"prompt", "history"}
+    if not any(syntax_problem(text) or unfilled(text, HTTP_SLOTS) or required & variables(text) for text in texts):
         message = (
             "{{ prompt }} stands nowhere in `url`, `body` or `headers`, so the application would never hear what is"
             ' said to it; e.g. body: {message: "{{ prompt }}"}'

@@ -338,7 +338,7 @@ def _check_groups(parts: StudyParts, registry: GuidelineRegistry, context: LoadC
     columns += [
         column for column in dict.fromkeys(name for values in cases for name in values) if column not in columns
     ]
-    columns += _told_by_plans(parts) if parts.live else []
+    columns += _plan_columns(parts) if parts.live else []
     if unread or len(parts.entry.spec.personas) > len(parts.groups):
         return
     for index, name in enumerate(parts.entry.spec.groups):
@@ -362,7 +362,7 @@ def _check_user_types(parts: StudyParts, columns: Sequence[str], context: LoadCo
     context.diagnostics.add(parts.entry.diagnostic("typology", "users", "by", message=message))
 
 
-def _told_by_plans(parts: StudyParts) -> list[str]:
+def _plan_columns(parts: StudyParts) -> list[str]:
     """Return the attributes that can split live dialogues without a column."""
     scenarios = [scenario for scenario, _ in parts.scenarios]
     has_purposes = any(script.purpose for scenario in scenarios for script in scenario.scripts)

@@ -287,7 +287,7 @@ class Voices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ThreadTable:
     """Remarks as a table with one row per turn.
 
     Attributes:
@@ -326,7 +326,7 @@ def silent_among(voices: Voices, remarks: Remarks) -> tuple[str, ...]:
     )
 
 
-def turns_of(remarks: Remarks, voices: Voices) -> Told:
+def turns_of(remarks: Remarks, voices: Voices) -> ThreadTable:
     """Return remarks as a table with one row per turn; all errors are in the table's `faults`.
 
     Consecutive remarks of one side are one prompt or one response. A dialogue
@@ -339,10 +339,10 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
     bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
     threads = threads_of(remarks.file, remarks.remarks, voices.ways)
     if diagnostics := (*remarks.faults, *threads.faults, *_unheard(remarks, voices)):
-        return Told(table=replace(bare, faults=diagnostics), notes=remarks.notes)
+        return ThreadTable(table=replace(bare, faults=diagnostics), notes=remarks.notes)
     spoken = [(way, [remark for remark in way.remarks if not voices.is_neither(remark)]) for way in threads.ways]
-    heard = [(way, stored) for way, stored in spoken if any(map(voices.is_reply, stored))]
-    placed = [placed for way, stored in heard for placed in _rows(way, stored, voices, remarks)]
+    answered = [(way, stored) for way, stored in spoken if any(map(voices.is_reply, stored))]
+    placed = [placed for way, stored in answered for placed in _rows(way, stored, voices, remarks)]
     columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in placed for name in row))))
     table = replace(
         bare,
@@ -350,9 +350,9 @@ def turns_of(remarks: Remarks, voices: Voices) -> Told:
         rows=tuple({name: row.get(name, "") for name in columns} for row, _ in placed),
         lines=tuple(line for _, line in placed),
     )
-    n_joined = sum(len(stored) for _, stored in heard) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
-    notes = _notes(remarks, voices, threads, n_unheard=len(spoken) - len(heard), n_joined=n_joined)
-    return Told(table=table, notes=(*remarks.notes, *notes))
+    n_joined = sum(len(stored) for _, stored in answered) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
+    notes = _notes(remarks, voices, threads, n_unheard=len(spoken) - len(answered), n_joined=n_joined)
+    return ThreadTable(table=table, notes=(*remarks.notes, *notes))
 
 
 _SIDES = ("prompt", "response")

@@ -431,8 +431,8 @@ def _code(
         for coder, names in zip(coders, codings, strict=False):
             save_coding(store, room, answer, coder, names, "")
         if len(codings) > len(coders):
-            told_apart = coding_project(store, study, given)
-            resolve_disagreement(store, told_apart, answer, codings[-1], by=coders[0], rationale=TALKED)
+            disputed = coding_project(store, study, given)
+            resolve_disagreement(store, disputed, answer, codings[-1], by=coders[0], rationale=TALKED)
     for number, application, hidden in content["quotes"]:
         release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
 
@@ -497,10 +497,12 @@ def _rows(content: Content, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
     """Yield both coders' answers on a dialogue of a human tester."""
     if dialogue.held_by is not TesterType.PERSON:
         return
-    heard = {name for turn in dialogue.turns for name, (_, text) in content["replies"].items() if text == turn.response}
+    shown_replies = {
+        name for turn in dialogue.turns for name, (_, text) in content["replies"].items() if text == turn.response
+    }
     for annotator, seen in content["labels"].items():
         answers: dict[str, str] = dict.fromkeys(_FLAGS, "no")
-        for reply in sorted(heard & set(seen)):
+        for reply in sorted(shown_replies & set(seen)):
             answers |= _said(seen[reply])
         yield from ((dialogue.label, annotator, _GUIDELINE, question, answer) for question, answer in answers.items())
 

@@ -165,7 +165,7 @@ class Session:
         clock = replace(self.clock, ended=self.clock.paused or now) if self.clock.started else self.clock
         return replace(self, state=state, clock=clock)
 
-    def told(self, task_done: bool | None) -> Session:  # noqa: FBT001  # yes, no or not said
+    def with_task_done(self, task_done: bool | None) -> Session:  # noqa: FBT001  # yes, no or not said
         """Return the session with the person's statement on the task; without a new one, the earlier one is kept."""
         return self if task_done is None else replace(self, task_done=task_done)
 

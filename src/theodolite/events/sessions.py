@@ -258,7 +258,7 @@ def end_session(
     """
     reset(event, key, ending)
     state = final_state(event.dialogues.of_session(key))
-    return event.sessions.update(key, lambda known: known.over(state, event.clock.now()).told(task_done))
+    return event.sessions.update(key, lambda known: known.over(state, event.clock.now()).with_task_done(task_done))
 
 
 def is_session_abandoned(event: EventContext, session: Session) -> bool:

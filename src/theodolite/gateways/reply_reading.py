@@ -122,7 +122,7 @@ class EventStream:
             look: Receives the data of each event.
         """
         self._place = place
-        self._heard = StruckPieces(secret, on_chunk) if on_chunk is not None else None
+        self._redacted = StruckPieces(secret, on_chunk) if on_chunk is not None else None
         self._look = look
         self._reader = EventReader()
         self._pieces: list[str] = []
@@ -138,8 +138,8 @@ class EventStream:
         """Return the whole reply at the end of the answer, or its error."""
         for data in self._reader.end():
             self._hear(data)
-        if self._heard is not None:
-            self._heard.end()
+        if self._redacted is not None:
+            self._redacted.end()
         whole = "".join(self._pieces)
         if self._attempt_error is not None:
             return self._attempt_error
@@ -152,8 +152,8 @@ class EventStream:
         match self._read(data):
             case StreamEvent(text=str(text)):
                 self._pieces.append(text)
-                if text and self._heard is not None:
-                    self._heard.feed(text)
+                if text and self._redacted is not None:
+                    self._redacted.feed(text)
             case StreamEvent(attempt_error=attempt_error, is_fatal=True):
                 self._attempt_error = self._attempt_error or attempt_error
             case StreamEvent(attempt_error=attempt_error):

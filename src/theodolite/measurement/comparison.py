@@ -582,7 +582,7 @@ MANY: Final = 1_000
 _METHOD: Final = "Cochran's Q"
 
 
-def told_apart(
+def cochran_q(
     flags: Sequence[Sequence[bool]], clusters: Sequence[str], *, draws: int = 1_999, seed: int = 1
 ) -> Significance | Undefined:
     """Test whether things that the same testers met differ in the frequency of a property.
@@ -606,7 +606,7 @@ def told_apart(
         InputError: If lengths differ, or there are fewer than two things.
 
     Example:
-        >>> test = told_apart([(True, False)] * 6 + [(False, True)] * 2, list("abcdefgh"))
+        >>> test = cochran_q([(True, False)] * 6 + [(False, True)] * 2, list("abcdefgh"))
         >>> test.statistic, test.degrees, test.effect
         (2.0, 1, 0.5)
 

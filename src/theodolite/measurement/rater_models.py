@@ -277,9 +277,14 @@ class _Coded:
 
     def beliefs(self, log_prevalence: Floats, log_errors: Floats) -> tuple[Floats, float]:
         """Return the probability of each true label of each unit, and the log likelihood of all labels."""
-        told = log_errors[self.rater, :, self.label]
+        log_likelihoods = log_errors[self.rater, :, self.label]
         n = len(self.weight)
-        logs = np.stack([np.bincount(self.unit, told[:, k], n) for k in range(told.shape[1])], axis=1) + log_prevalence
+        logs = (
+            np.stack(
+                [np.bincount(self.unit, log_likelihoods[:, k], n) for k in range(log_likelihoods.shape[1])], axis=1
+            )
+            + log_prevalence
+        )
         most = logs.max(axis=1, keepdims=True)
         likely = np.exp(logs - most)
         total = likely.sum(axis=1, keepdims=True)

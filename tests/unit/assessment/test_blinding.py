@@ -22,7 +22,7 @@ from theodolite.assessment.blinding import (
     secrets_for_annotators,
     secrets_for_testers,
     self_identification,
-    told_in,
+    unblinding_words,
 )
 from theodolite.domain.annotating.work import BlindDialogue
 from theodolite.domain.application import Application, HttpEndpoint, ModelEndpoint, PromptedModel, PythonCallable
@@ -163,15 +163,15 @@ def test_annotators_see_no_level_no_participants_and_no_keys():
 
 
 def test_whole_words_are_found_in_any_case_once_each_with_their_context():
-    told = told_in("<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1", (BOT,))
+    words = unblinding_words("<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1", (BOT,))
 
-    assert [(one.secret, one.excerpt) for one in told] == [(BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")]
-    assert told_in("bot-12 robot-1", (BOT,)) == ()
+    assert [(one.secret, one.excerpt) for one in words] == [(BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")]
+    assert unblinding_words("bot-12 robot-1", (BOT,)) == ()
 
 
 def test_words_are_found_across_lines():
-    assert told_in("Meta\n  AI", (SecretWord("Meta AI", "a maker or model"),))
+    assert unblinding_words("Meta\n  AI", (SecretWord("Meta AI", "a maker or model"),))
 
 
 def test_no_page_reveals_a_secret():
-    assert told_in("anything", ()) == ()
+    assert unblinding_words("anything", ()) == ()

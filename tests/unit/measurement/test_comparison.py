@@ -15,12 +15,12 @@ from theodolite.measurement.comparison import (
     CLUSTERED_PAIRS,
     adjust_p_values,
     cluster_permutation,
+    cochran_q,
     mcnemar,
     newcombe_difference,
     newcombe_unpaired,
     non_inferiority,
     paired_difference,
-    told_apart,
     unpaired_difference,
 )
 from theodolite.measurement.proportion import defect_rate, zero_defect_bound
@@ -291,11 +291,11 @@ def by_formula(flags):
     ],
 )
 def test_singleton_clusters_give_the_statistic_of_the_formula(flags):
-    assert told_apart(flags, alone(len(flags))).statistic == pytest.approx(by_formula(flags))
+    assert cochran_q(flags, alone(len(flags))).statistic == pytest.approx(by_formula(flags))
 
 
 def test_two_conditions_give_the_statistic_of_mcnemar():
-    test = told_apart([(1, 0)] * 15 + [(0, 1)] * 5 + [(1, 1)] * 9, alone(29))
+    test = cochran_q([(1, 0)] * 15 + [(0, 1)] * 5 + [(1, 1)] * 9, alone(29))
 
     assert test.statistic == pytest.approx((15 - 5) ** 2 / (15 + 5))
     assert (test.degrees, test.n, test.effect) == (1, 29, pytest.approx(10 / 29))
@@ -305,22 +305,22 @@ def test_sampled_permutations_approximate_the_enumeration():
     flags = [(1, 0)] * 6 + [(0, 1)]
     ways = [abs(sum(signs)) >= 5 for signs in product((1, -1), repeat=7)]
 
-    assert told_apart(flags, alone(7)).p_value == pytest.approx(sum(ways) / len(ways), abs=0.03)
+    assert cochran_q(flags, alone(7)).p_value == pytest.approx(sum(ways) / len(ways), abs=0.03)
 
 
 def test_many_testers_use_the_asymptotic_distribution(monkeypatch):
     flags = [(1, 0, 0)] * 8 + [(0, 1, 0)] * 5 + [(0, 0, 1)] * 3
-    drawn = told_apart(flags, alone(16))
+    drawn = cochran_q(flags, alone(16))
     monkeypatch.setattr("theodolite.measurement.comparison.MANY", 2)
-    many = told_apart(flags, alone(16))
+    many = cochran_q(flags, alone(16))
 
     assert (drawn.statistic, many.method) == (many.statistic, "Cochran's Q, chi-square")
     assert many.p_value == pytest.approx(drawn.p_value, abs=0.05)
 
 
 def test_repeats_of_one_tester_count_as_one_observation():
-    apart = told_apart([(1, 0)] * 12, alone(12))
-    same = told_apart([(1, 0)] * 12, [f"c{place // 4}" for place in range(12)])
+    apart = cochran_q([(1, 0)] * 12, alone(12))
+    same = cochran_q([(1, 0)] * 12, [f"c{place // 4}" for place in range(12)])
 
     assert (apart.n_clusters, same.n_clusters) == (12, 3)
     assert apart.p_value < 0.01
@@ -333,7 +333,7 @@ def test_repeats_of_one_tester_count_as_one_observation():
     ids=["none", "one", "all alike"],
 )
 def test_an_undefined_test_states_why(flags, reason):
-    assert told_apart(flags, alone(len(flags))) == Undefined(
+    assert cochran_q(flags, alone(len(flags))) == Undefined(
         reason=reason, n=len(flags), n_clusters=len(flags), method="Cochran's Q"
     )
 
@@ -341,7 +341,7 @@ def test_an_undefined_test_states_why(flags, reason):
 @pytest.mark.parametrize(("flags", "clusters"), [([(1, 0)], []), ([(1,)], ["a"])])
 def test_the_test_needs_clusters_and_two_conditions(flags, clusters):
     with pytest.raises(InputError, match="two things or more"):
-        told_apart(flags, clusters)
+        cochran_q(flags, clusters)
 
 
 @pytest.mark.parametrize("method", ["holm", "bh", "by", "bonferroni"])

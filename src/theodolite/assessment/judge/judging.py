@@ -72,9 +72,9 @@ def judgement(judge: ModelJudge, guideline: Guideline, dialogue: Dialogue, *, be
     replies: list[Reply] = []
     most = judge.voting.most  # after the last vote the position is not needed
     while not votes or (len(votes) < most and not is_settled(judge.voting, races(votes, guideline), below_half)):
-        vote, heard = yield from _reading(judge, guideline, dialogue, len(votes) + 1)
+        vote, received = yield from _reading(judge, guideline, dialogue, len(votes) + 1)
         votes.append(vote)
-        replies += heard
+        replies += received
     controls = {vote.control for vote in votes}
     return Judgement(
         answers=majority(votes, guideline, dialogue.groups) if judge.voting.most > 1 else votes[0].answers,

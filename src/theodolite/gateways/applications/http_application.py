@@ -40,16 +40,16 @@ class _SiteSessions:
 
     Attributes:
         ids: Session to the id that the site gave to it.
-        heard: Session to the number of turns that the site has answered.
+        n_answered: Session to the number of turns that the site has answered.
     """
 
     def __init__(self) -> None:
         self.ids: dict[str, str] = {}
-        self.heard: dict[str, int] = {}
+        self.n_answered: dict[str, int] = {}
 
     def stands_at(self, session: str, n_turns: int) -> bool:
         """Return whether the site can continue a session after so many turns."""
-        return session in self.ids and self.heard.get(session, 0) == n_turns
+        return session in self.ids and self.n_answered.get(session, 0) == n_turns
 
     @contextmanager
     def hearing(self, session: str, turn: int) -> Iterator[None]:
@@ -57,14 +57,14 @@ class _SiteSessions:
         try:
             yield
         except ContentRefused:
-            self.heard[session] = turn
+            self.n_answered[session] = turn
             raise
-        self.heard[session] = turn
+        self.n_answered[session] = turn
 
     def forget(self, session: str) -> None:
         """Make the next turn of a session start a new one there."""
         self.ids.pop(session, None)
-        self.heard.pop(session, None)
+        self.n_answered.pop(session, None)
 
 
 class HttpApplication:

@@ -137,15 +137,15 @@ class _Listener:
     """Passes text on and records whether there was any."""
 
     on_chunk: OnChunk
-    heard: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
 
     async def hear(self, event: Any) -> None:
         if getattr(event, "type", "") == "text":
-            self.heard.append(event.text)
+            self.pieces.append(event.text)
             self.on_chunk(event.text)
 
     async def end(self, text: str) -> None:
-        if not self.heard:
+        if not self.pieces:
             self.on_chunk(text)
 
 
@@ -193,7 +193,7 @@ class InspectClient:
         except Exception as error:  # noqa: BLE001 - providers raise what they like; this is the boundary
             attempt_error = self._trouble_of(error)
             return (
-                replace(attempt_error, again=Again.NEVER) if listener is not None and listener.heard else attempt_error
+                replace(attempt_error, again=Again.NEVER) if listener is not None and listener.pieces else attempt_error
             )
         latency_s = self._clock.monotonic_s() - begun
         outcome = read_output(output, latency_s=latency_s, price=self._endpoint.price, secret=self.secret)

@@ -241,24 +241,24 @@ class StreamListener:
         self._on_chunk = on_chunk
         self._reader = EventReader()
         self._speech = Speech()
-        self._heard = False
+        self._has_received = False
 
     @property
     def has_received(self) -> bool:
         """Whether text was passed on, which cannot be undone."""
-        return self._heard
+        return self._has_received
 
     def feed(self, piece: bytes) -> None:
         """Feed the next bytes; unreadable ones become a failed attempt at the end."""
         for data in self._reader.feed(piece):
             event = _event(data)
             if event is not None and (text := self._speech.feed(self._form.piece(event))):
-                self._heard = True
+                self._has_received = True
                 self._on_chunk(text)
 
     def end(self, text: str) -> None:
         """Pass on a reply that arrived in one piece."""
-        if not self._heard:
+        if not self._has_received:
             self._on_chunk(text)
 
 

@@ -47,7 +47,7 @@ from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
 from theodolite.domain.study_parts import choice_for
 from theodolite.domain.undefined_reasons import TOO_FEW_TESTERS_OF_ALL
-from theodolite.measurement.comparison import adjust_p_values, told_apart
+from theodolite.measurement.comparison import adjust_p_values, cochran_q
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.proportion import defect_rate
@@ -389,7 +389,7 @@ def proxy_checks(evidence: Evidence) -> tuple[ProxyCheck, ...]:
     P-values are adjusted for all checks at once.
 
     Source:
-        `defect_rate` over testers as clusters; `told_apart`; `adjust_p_values`.
+        `defect_rate` over testers as clusters; `cochran_q`; `adjust_p_values`.
     """
     checks = tuple(_checks(evidence))
     tested = [check.apart.p_value for check in checks if not isinstance(check.apart, Undefined)]
@@ -478,7 +478,7 @@ def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
         return Undefined(reason=TOO_FEW_TESTERS_OF_ALL, n=len(whole), method="Cochran's Q")
     sets = [[flags[positions[name]] for name in names] for positions in whole]
     clusters = [_tester(evidence, positions[names[0]]) for positions in whole]
-    return told_apart(sets, clusters, seed=evidence.study.sampling.seed)
+    return cochran_q(sets, clusters, seed=evidence.study.sampling.seed)
 
 
 def _orders(rates: Sequence[ProxyRate]) -> Iterator[LevelOrder]:

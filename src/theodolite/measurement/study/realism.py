@@ -458,24 +458,24 @@ def _left_early(dialogue: Dialogue, rules: RoleBreakRules, limit: int) -> Iterat
 
 def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: RoleBreakRules) -> Iterator[RoleBreak]:
     """Yield the prompts that repeat a reply of the application: the user has taken its role."""
-    told = cache(_told)  # a reply is compared with every prompt that follows
+    prepared = cache(_prepared)  # a reply is compared with every prompt that follows
     for turn in turns:
         length = len(turn.prompt)
         earlier = (one.response for one in dialogue.turns[: turn.number - 1])
-        near = [told(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
-        own = told(turn.prompt) if near else ("", set())
+        near = [prepared(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
+        own = prepared(turn.prompt) if near else ("", set())
         if len(own[1]) >= rules.echoed_words and any(_in_common(own, text) >= rules.same_words for text in near):
             yield RoleBreak(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
 
 
 def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -> Iterator[RoleBreak]:
-    said = [_told(turn.prompt) for turn in turns]
+    said = [_prepared(turn.prompt) for turn in turns]
     for position, turn in enumerate(turns):
         if any(_in_common(said[position], earlier) >= same_words for earlier in said[:position]):
             yield RoleBreak(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
 
 
-def _told(text: str) -> tuple[str, set[str]]:
+def _prepared(text: str) -> tuple[str, set[str]]:
     """Return a text and its words, for comparison with others."""
     return text.strip(), set(_WORD.findall(text.casefold()))
 

@@ -26,7 +26,7 @@ from theodolite.reporting.words.comparisons import (
 from theodolite.reporting.words.descriptions import heading_of
 from theodolite.reporting.words.estimates import difference_text, rate_text
 
-MOST_TOLD = 2
+MOST_NAMED = 2
 """Maximum number of differences that a sentence names; count."""
 
 _WORDS = "{}. The table below holds the same values."
@@ -69,7 +69,7 @@ def verdict_of(subject: Subject, comparison: Comparison) -> str:
     """Return how the second application differs from the first one: the main differences, and counts of all."""
     rates = [rate for rate in leading(comparison) if rate.n or rate.changed]
     sure = [rate for rate in rates if is_significant(rate)]
-    parts = [_difference_words(subject, rate) for rate in (sure or rates)[:MOST_TOLD]]
+    parts = [_difference_words(subject, rate) for rate in (sure or rates)[:MOST_NAMED]]
     if len(rates) > len(parts):
         lower = sum(_value(rate) < 0 for rate in sure)
         parts.append(

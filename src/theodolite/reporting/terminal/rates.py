@@ -254,8 +254,8 @@ def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate |
             station = row.station
             lines.append(station)
         name = _area(row)
-        is_told_by = len(name) >= _AREA_NAME and ", by " in name
-        if is_told_by or shown[station, name[: _AREA_NAME - 1]] > 1:  # cut off, two areas would have one name
+        is_cut = len(name) >= _AREA_NAME and ", by " in name
+        if is_cut or shown[station, name[: _AREA_NAME - 1]] > 1:  # cut off, two areas would have one name
             lines.append(name)
             name = ""
         lines.append(_line(name, [_cell(rate) for rate in cells], cell))

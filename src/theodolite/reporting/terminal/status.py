@@ -83,8 +83,8 @@ def _counts(states: Mapping[str, int]) -> str:
 
 def _spent(status: Status) -> str:
     spent = status.spent
-    is_told = spent.tokens or not spent.unpriced_calls
-    tokens = f"{spent.tokens:,} tokens" if is_told else "tokens unknown"
+    is_known = spent.tokens or not spent.unpriced_calls
+    tokens = f"{spent.tokens:,} tokens" if is_known else "tokens unknown"
     cost = spent_text(spent.cost_microusd, spent.calls, spent.unpriced_calls)
     words = [figures.number_of(spent.calls, "call"), tokens, cost]
     words += [f"{spent.estimated_tokens:,} tokens estimated where replies state none"] if spent.estimated_tokens else []
