@@ -97,7 +97,7 @@ def pytest_make_collect_report():
 def chromium() -> Iterator[Browser]:
     """Debian's Chromium, one for all tests of a process; a missing one is a failure with the line to type.
 
-    Its event loop is marked as running only while the tests of a file use it: others run loops of their own.
+    Its event loop is marked as running only while a test uses it: others run loops of their own.
     """
     from playwright.sync_api import sync_playwright
 
@@ -114,9 +114,9 @@ def chromium() -> Iterator[Browser]:
         launched.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def browser(chromium: Browser) -> Iterator[Browser]:
-    """The browser, for the tests of one file; windows that they left open are closed."""
+    """The browser, for one test; windows that it left open are closed."""
     asyncio._set_running_loop(chromium._impl_obj._loop)
     yield chromium
     for context in chromium.contexts:
