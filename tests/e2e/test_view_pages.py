@@ -8,10 +8,14 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from importlib.resources import files as resource_files
+from itertools import accumulate, pairwise
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
+from ruamel.yaml import YAML
+from ruamel.yaml.tokens import KeyToken
 
 from tests.browser_pages import Visitor, assert_accessible, load_by_click
 from tests.fakes.loopback import Loopback
@@ -387,3 +391,128 @@ def test_the_steps_lead_from_the_study_to_its_run(root, visit, scheme):
     assert_accessible(page)
     load_by_click(page.get_by_role("link", name="New run").last)
     expect(page).to_have_url(re.compile("/new/$"))
+
+
+def misspelt(page):
+    """Misspell two keys of the support study in its text, save, and return the lines of both."""
+    box = page.locator("#text")
+    text = box.input_value().replace("personas:", "personnas:", 1).replace("judges:", "juges:", 1)
+    box.fill(text)
+    page.keyboard.press("Control+s")
+    expect(page.get_by_role("heading", name=re.compile("2 errors"))).to_be_visible()
+    return sorted(text[: text.index(word)].count("\n") + 1 for word in ("personnas:", "juges:"))
+
+
+def test_f8_and_the_listed_lines_lead_to_the_problems_of_a_text(root, visit):
+    page = visit()
+    open_editor(page, "")
+    first, second = misspelt(page)
+    told, selected = page.locator("[data-message]"), "getSelection().toString()"
+
+    for key, place in (("F8", "1 of 2"), ("F8", "2 of 2"), ("F8", "1 of 2"), ("Shift+F8", "2 of 2")):
+        page.keyboard.press(key)
+        expect(told).to_contain_text(f"Problem {place}, line {first if place.startswith('1') else second}: ")
+    last_word = page.evaluate(selected)
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("# one more line\n")
+    page.keyboard.press("F8")
+    expect(told).to_contain_text(f"Problem 1 of 2, line {first + 1}: ")
+    first_word = page.evaluate(selected)
+    assert {first_word, last_word} == {"personnas", "juges"}
+    page.get_by_role("link", name=f"Line {second}").click()
+    page.wait_for_function(f"getSelection().toString() === '{last_word}'")
+    assert_accessible(page)
+    page.get_by_role("button", name="Replace by").first.click()
+    expect(page.get_by_role("heading", name=re.compile("1 error"))).to_be_visible()
+    assert page.locator("#text").input_value().startswith("# one more line\n"), "the word is replaced in its moved line"
+
+
+def test_an_error_in_another_file_leads_to_its_line(root, visit):
+    (root / "support/customers.csv").write_text("name,wish\nAna,a refund\nAna,a refund\n", encoding="utf-8")
+    page = visit()
+    open_editor(page, "")
+    load_by_click(page.get_by_role("link", name="customers.csv:3").first)
+    expect(page.locator("#text")).to_be_focused()
+    assert page.evaluate("document.activeElement.selectionStart") == len("name,wish\nAna,a refund\n")
+
+
+_READ = """async text => {
+  const editor = document.querySelector("script[type=module]").src;
+  const { readLine, START } = await import(editor.replace(".js", "/yaml.js"));
+  let state = START;
+  return text.split("\\n").map((line) => { const read = readLine(line, state); state = read.end; return read.parts; });
+}"""
+
+
+def parsed_keys(text):
+    """Return line and column of each scalar key, from 0, as the YAML parser finds them."""
+    tokens = list(YAML().scan(text))
+    marks = [one.start_mark for key, one in pairwise(tokens) if isinstance(key, KeyToken) if hasattr(one, "value")]
+    return {(mark.line, mark.column) for mark in marks}
+
+
+def test_keys_are_coloured_where_the_parser_of_yaml_finds_them(visit):
+    page = visit()
+    open_editor(page, "")
+    shipped = sorted(p for p in resource_files("theodolite").rglob("*.yaml") if "starters" not in p.parts)
+    for file in shipped:
+        text = file.read_text(encoding="utf-8")
+        lines = page.evaluate(_READ, text)
+        assert "\n".join("".join(part for _, part in line) for line in lines) == text, file
+        ends = [list(accumulate(len(part) for _, part in line)) for line in lines]
+        found = {
+            (row, ends[row][index] - len(part))
+            for row, line in enumerate(lines)
+            for index, (kind, part) in enumerate(line)
+            if kind == "key"
+        }
+        assert found == parsed_keys(text), file
+    assert len(shipped) > 20
+
+
+CONTRASTS = """() => {
+  const box = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  const luminance = (colour) => {
+    box.fillStyle = colour;
+    box.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = [...box.getImageData(0, 0, 1, 1).data].map((part) => linear(part / 255));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const root = getComputedStyle(document.documentElement);
+  const grounds = ["--surface", "--att-t", "--accent-t"].map((name) => luminance(root.getPropertyValue(name)));
+  return [...document.querySelectorAll(".colours span")].flatMap((part) => grounds.map((ground) => {
+    const colour = luminance(getComputedStyle(part).color);
+    return [part.className, (Math.max(colour, ground) + 0.05) / (Math.min(colour, ground) + 0.05)];
+  }));
+}"""
+
+
+def test_the_colours_of_the_text_have_contrast_in_every_scheme(visit):
+    page = visit()
+    open_editor(page, "")
+    page.locator("#text").fill("# note\nkey: {a: 'value of {{ name }}'}\n")
+    expect(page.locator(".colours .template")).to_have_count(1)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for own in ("", "contrast", "contrast-dark"):
+            page.evaluate("own => { document.documentElement.className = own }", own)
+            ratios = page.evaluate(CONTRASTS)
+            assert {kind for kind, _ in ratios} == {"comment", "key", "mark", "value", "template"}
+            assert [one for one in ratios if one[1] < 4.5] == [], (scheme, own)
+
+
+def test_a_long_text_is_drawn_in_the_part_that_is_visible(visit):
+    page = visit()
+    open_editor(page, "")
+    page.locator("#text").fill("".join(f"key{n}: value\n" for n in range(1, 2001)))
+    page.evaluate("() => { const box = document.querySelector('#text'); box.scrollTop = box.scrollHeight; }")
+    expect(page.locator(".colours .line").last).to_have_text("")
+    expect(page.locator(".colours .line").nth(-2)).to_have_text("key2000: value")
+    expect(page.locator(".gutter .line").nth(-2)).to_have_text("2000")
+    assert page.locator(".colours .line").count() < 60
+    page.wait_for_function("""() => {
+      const [box, last] = ["#text", ".colours .line:last-child"].map((one) => document.querySelector(one));
+      const end = box.getBoundingClientRect().top + box.clientHeight - parseFloat(getComputedStyle(box).paddingBottom);
+      return Math.abs(last.getBoundingClientRect().bottom - end) < 1.5; // the colours are behind the letters
+    }""")

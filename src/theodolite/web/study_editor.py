@@ -75,11 +75,13 @@ class ShownDiagnostic:
         item: The diagnostic.
         is_here: Whether it belongs to the file on the page.
         suggested: The suggested word; empty for none.
+        address: Address of its line in another file of the study; empty if it cannot be edited there.
     """
 
     item: LocatedDiagnostic
     is_here: bool
     suggested: str = ""
+    address: str = ""
 
     @property
     def replacement(self) -> str:
@@ -90,6 +92,11 @@ class ShownDiagnostic:
     def is_fault(self) -> bool:
         """Whether it prevents a run of the study."""
         return self.item.severity is Severity.ERROR
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether something is to be done about it: an error or an open item."""
+        return self.item.severity is not Severity.NOTE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +208,7 @@ def _saved(request: HttpRequest, edited: EditedStudy, name: str, act: str, rest:
         if act == "remove":
             text = removed(text, form)
     if act == "replace":
-        text = _with_word(text, rest)
+        text = _with_word(text, rest, checked=edited.files.read_or_missing(name).text)
     saved = edited.files.save(name, text, seen=sent.get("seen", ""))
     _record(edited, "saved file of the study", [name])
     return saved
@@ -222,13 +229,26 @@ def _record(edited: EditedStudy, verb: str, names: Sequence[str]) -> None:
     edited.recorded(verb, files=", ".join(names))
 
 
-def _with_word(text: str, place: str) -> str:
-    """Return the text with a replacement at `line:column:width:word`."""
+def _with_word(text: str, place: str, *, checked: str) -> str:
+    """Return the text with a replacement at `line:column:width:word`.
+
+    Args:
+        text: Text in the editor.
+        place: Place in the checked text, and the new word.
+        checked: The text whose check found the place; lines above it may have changed since.
+
+    Raises:
+        InputError: If the line itself has changed.
+    """
     line, column, width, word = place.split(":", 3)
-    lines = text.split("\n")
     row, start = int(line) - 1, int(column) - 1
-    if 0 <= row < len(lines):
-        lines[row] = lines[row][:start] + word + lines[row][start + int(width) :]
+    lines, before = text.split("\n"), checked.split("\n")[row : row + 1]
+    same = [index for index, one in enumerate(lines) if [one] == before]
+    if row not in same and len(same) != 1:
+        message = f"line {line} has changed since the check; save first, then replace the word"
+        raise InputError(message)
+    row = row if row in same else same[0]
+    lines[row] = lines[row][:start] + word + lines[row][start + int(width) :]
     return "\n".join(lines)
 
 
@@ -405,21 +425,21 @@ def _page(
 
 def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, reading: DraftReading) -> dict[str, object]:
     form = _form(request, edited, shown)
-    findings = [_finding(item, shown.name) for item in reading.diagnostics]
+    names = edited.files.names()
+    findings = [_finding(item, shown.name, edited, names) for item in reading.diagnostics]
     faults = [found for found in findings if found.is_fault]
     buttons = study_trials.trial_buttons(reading.loaded.study) if reading.loaded is not None else {}
-    steps = _steps(
-        request, edited, shown, [found for found in findings if found.item.severity is not Severity.NOTE], form
-    )
+    steps = _steps(request, edited, shown, [found for found in findings if found.is_problem], form)
     return {
         **edited.context,
         "edited": edited,
         "shown": shown,
+        "is_yaml": shown.name.endswith((".yaml", ".yml")),
         "form": form,
         "kind": (request.POST if request.method == "POST" else request.GET).get("kind", ""),
         **_rows(form, findings, buttons, str(steps["step"])),
         **steps,
-        "files": [(name, edited.page(name), _n_in(faults, name)) for name in edited.files.names()],
+        "files": [(name, edited.page(name), _n_in(faults, name)) for name in names],
         "drafts": edited.files.drafts() if edited.files.has_drafts else (),
         "findings": sorted(findings, key=lambda found: (not found.is_fault, not found.is_here)),
         "table_uses": table_uses(edited.files),
@@ -473,12 +493,14 @@ def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[Text
     return (found, edited.files.version(name, found.number)) if found else None
 
 
-def _finding(item: LocatedDiagnostic, name: str) -> ShownDiagnostic:
+def _finding(item: LocatedDiagnostic, name: str, edited: EditedStudy, names: Sequence[str]) -> ShownDiagnostic:
     item = replace(item, message=item.message.replace(TEST_BY_COMMAND, "use Test connection"))
     word = _SUGGESTED.search(item.message)
     is_here = item.file == name
     suggested = word[1] if word and is_here and item.line and item.column else ""
-    return ShownDiagnostic(item=item, is_here=is_here, suggested=suggested)
+    is_linked = item.file in names and not is_here and item.line
+    address = f"{edited.page(item.file)}#line-{item.line}" if is_linked else ""
+    return ShownDiagnostic(item=item, is_here=is_here, suggested=suggested, address=address)
 
 
 def _rows(

@@ -24,8 +24,8 @@
     return style.clipPath === "inset(50%)" || style.clip.startsWith("rect(0px") || style.clip === "rect(1px, 1px, 1px, 1px)" || style.opacity === "0"
       || (["absolute", "fixed"].includes(style.position) && (box.right <= 0 || box.bottom + scrollY <= 0)) || null;
   }, false);
-  /* Line numbers beside an editor scroll with its text. */
-  const seen = el => !SILENT.has(el.tagName) && !el.closest(".gutter") && (!el.closest("svg") || el.tagName === "svg")
+  /* Line numbers beside an editor and the colours behind it scroll with its text. */
+  const seen = el => !SILENT.has(el.tagName) && !el.closest(".gutter, .colours") && (!el.closest("svg") || el.tagName === "svg")
     && el.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}) && !unseen(el);
   const scrolls = inherited(el => (el !== document.body && ["auto", "scroll"].includes(styleOf(el).overflowX)) || null, false);
   const blockOf = inherited(el => ["inline", "contents"].includes(styleOf(el).display) ? null : el, document.body);

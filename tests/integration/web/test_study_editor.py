@@ -87,6 +87,19 @@ def test_errors_are_shown_at_their_lines_and_fields_and_nothing_is_applied(edito
     assert 'value="-3"' in fault
 
 
+def test_a_word_is_replaced_in_its_moved_line_and_never_in_a_changed_one(editor):
+    wrong = editor.file.replace("minutes: 30", "minuts: 30", 1)
+    found = editor.post(text=wrong, headers=SCRIPT, follow=False).json()["findings"]
+    button = re.search(r'value="(replace:[^"]+)"', found)[1]
+    changed = editor.post(text=wrong.replace("minuts: 30", "minuts: 31", 1), act=button)
+
+    assert changed.status_code == 422
+    assert "has changed since the check; save first" in changed.content.decode()
+    assert "minuts: 31" in changed.content.decode()
+    editor.post(text="# above\n" + wrong, act=button)
+    assert "# above\n" + editor.file in unescape(editor.page())
+
+
 def test_a_conflicting_save_shows_both_texts(editor):
     seen = editor.seen()
     editor.post(text=editor.file + "# first\n")

@@ -1,9 +1,12 @@
-// The editor of a study: line numbers, Ctrl+S, saves without a reload, faults that lead to their lines.
+// The editor of a study: Ctrl+S, saves without a reload; see editing/text.js for its text view.
 // Without it the page is a plain form.
+
+import { TextView } from "./editing/text.js";
 
 const form = document.querySelector("[data-editor]");
 const text = form.querySelector("[data-text]");
-const gutter = form.querySelector("[data-gutter]");
+const find = (name) => form.querySelector(`[data-${name}]`);
+const view = new TextView({ text, gutter: find("gutter"), message: find("message") });
 const saved = document.querySelector("#saved");
 const IN_PLACE = /^(save|replace:|add_text)/;
 
@@ -15,35 +18,10 @@ function snapshot() {
   return new URLSearchParams(new FormData(form)).toString();
 }
 
-/** Number the lines, and mark those with a fault. */
-function number() {
-  const wrong = new Set([...document.querySelectorAll("[data-fault]")].map((link) => link.dataset.line));
-  const n = text.value.split("\n").length;
-  const [first, last] = block();
-  const kind = (line) => (wrong.has(String(line)) ? "wrong" : line >= first && line <= last ? "here" : "");
-  const shown = (line) => (kind(line) ? `<span class="${kind(line)}">${line}</span>` : String(line));
-  gutter.innerHTML = Array.from({ length: n }, (_, index) => shown(index + 1)).join("\n");
-  gutter.scrollTop = text.scrollTop;
-}
-
 /** Return the first and the last line of the part that the form shows; zeros without a part. */
 function block() {
   const part = form.querySelector("[data-from]");
   return part ? [Number(part.dataset.from), Number(part.dataset.to)] : [0, 0];
-}
-
-/** Scroll the text to a line. */
-function bringIn(line) {
-  text.scrollTop = Math.max(0, (line - 4) * parseFloat(getComputedStyle(text).lineHeight));
-}
-
-/** Put the caret at a line and bring it into view. */
-function goTo(line) {
-  const start = text.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
-  const end = text.value.indexOf("\n", start);
-  text.focus();
-  text.setSelectionRange(start, end < 0 ? text.value.length : end);
-  bringIn(line);
 }
 
 /** Return the button of an entry or a table that is not added yet; null if there is none. */
@@ -89,11 +67,9 @@ function show(answer, sent) {
   saved.textContent = answer.saved;
   form.removeAttribute("data-unsaved");
   kept = snapshot();
-  number();
+  view.show(...block());
 }
 
-text.addEventListener("input", number);
-text.addEventListener("scroll", () => (gutter.scrollTop = text.scrollTop));
 addEventListener("beforeunload", (event) => {
   if (snapshot() !== kept || form.hasAttribute("data-unsaved")) event.preventDefault();
 });
@@ -115,13 +91,7 @@ form.addEventListener("submit", (event) => {
     kept = snapshot();
   }
 });
-document.addEventListener("click", (event) => {
-  const line = event.target.closest("[data-line]");
-  if (line) {
-    event.preventDefault();
-    goTo(Number(line.dataset.line));
-  }
-});
-
-number();
-if (block()[0]) bringIn(block()[0]);
+view.show(...block());
+const place = /^#line-(\d+)$/.exec(location.hash);
+if (place) view.goTo(Number(place[1]));
+else if (block()[0]) view.bringIn(block()[0]);

@@ -1,38 +1,21 @@
-// The editor of a schema: line numbers, saved as one writes, faults beside the text, a preview that follows.
+// The editor of a schema: saves during typing and updates its preview; see editing/text.js for its text view.
 // Without it the page is a plain form with the buttons Save and Preview.
+
+import { TextView } from "./editing/text.js";
 
 const WAIT_MS = 900; // after the last letter
 const AGAIN_MS = 3000; // after a save that did not arrive
 
 const form = document.querySelector("[data-editor]");
 const text = form.querySelector("[data-text]");
-const gutter = form.querySelector("[data-gutter]");
 const seen = form.querySelector("[data-seen]");
 const saved = document.querySelector("#saved");
 const find = (selector) => document.querySelector(selector);
+const view = new TextView({ text, gutter: find("[data-gutter]"), message: find("[data-message]") });
 
 let kept = text.value;
 let busy = false;
 let timer = 0;
-
-/** Number the lines, and mark those that hold a fault. */
-function number() {
-  const wrong = new Set([...document.querySelectorAll(".findings .fault [data-line]")].map((one) => one.dataset.line));
-  const numbers = Array.from({ length: text.value.split("\n").length }, (_, place) => String(place + 1));
-  const lines = numbers.map((one) => (wrong.has(one) ? `<span class="wrong">${one}</span>` : one));
-  gutter.innerHTML = lines.join("\n");
-  gutter.scrollTop = text.scrollTop;
-}
-
-/** Put the caret at the beginning of a line and bring it into view. */
-function goTo(line) {
-  const before = text.value.split("\n").slice(0, line - 1).join("\n").length;
-  const start = line > 1 ? before + 1 : 0;
-  text.focus();
-  text.setSelectionRange(start, text.value.indexOf("\n", start) < 0 ? text.value.length : text.value.indexOf("\n", start));
-  const height = parseFloat(getComputedStyle(text).lineHeight);
-  text.scrollTop = Math.max(0, (line - 4) * height);
-}
 
 /** Save what stands in the editor, and show what the server says of it. */
 async function save() {
@@ -68,7 +51,7 @@ function show(answer) {
   find("[data-preview]").innerHTML = answer.preview;
   find("[data-file]").href = answer.file;
   restore(position);
-  number();
+  view.show();
 }
 
 /** Return which question the preview shows and how far it is scrolled, to be there again after it is drawn again. */
@@ -83,20 +66,13 @@ function restore({ at }) {
 }
 
 text.addEventListener("input", () => {
-  number();
   clearTimeout(timer);
   timer = setTimeout(save, WAIT_MS);
 });
-text.addEventListener("scroll", () => (gutter.scrollTop = text.scrollTop));
 addEventListener("beforeunload", (event) => text.value !== kept && event.preventDefault());
 form.addEventListener("submit", () => (kept = text.value));
 
 document.addEventListener("click", (event) => {
-  const line = event.target.closest("[data-line]");
-  if (line) {
-    event.preventDefault();
-    goTo(Number(line.dataset.line));
-  }
   const tab = event.target.closest("[data-show]");
   if (tab) {
     event.preventDefault();
@@ -107,4 +83,4 @@ document.addEventListener("click", (event) => {
   }
 });
 
-number();
+view.show();
