@@ -346,7 +346,7 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
     process = records.design(queue.design_id).process
     own = ReservationRow.objects.filter(participant__key=participant, item=OuterRef("pk"))
     had = own.filter(Q(state__in=[*LIVE, "voided"]) | Q(state="released") & ~Q(reason=""))
-    names = _categories(queue, participant, process, qualified_for(records, queue, participant))
+    names = allowed_categories(queue, participant, process, qualified_for(records, queue, participant))
     items = WorkItemRow.objects.filter(
         queue=queue,
         state=ItemState.OPEN.value,
@@ -371,8 +371,10 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
     return items.annotate(offered=offered).order_by(*order, draw)
 
 
-def _categories(queue: QueueRow, participant: str, process: AnnotationProcess, qualified: Collection[str]) -> set[str]:
-    """Return the categories in which an annotator is below their quota."""
+def allowed_categories(
+    queue: QueueRow, participant: str, process: AnnotationProcess, qualified: Collection[str]
+) -> set[str]:
+    """Return the categories in which an annotator is qualified and below their quota."""
     if process.most_share >= 1:
         return set(qualified)
     n_items = dict(WorkItemRow.objects.filter(queue=queue).values_list("category").annotate(n=Count("id")))

@@ -273,6 +273,16 @@ def _waits(n_yes: int, rule: Route, *, mixed: bool) -> bool:
             return n_yes > 0
 
 
+def continues_at_once(process: AnnotationProcess) -> bool:
+    """Return whether the annotator of a first category continues with the following ones before submitting it.
+
+    The route must depend on this annotator alone, the same person may annotate all categories,
+    and nothing about the following ones is drawn when they are reserved.
+    """
+    is_alone = process.passes == 1 and not process.apart
+    return is_alone and not process.order.is_varied and process.pre_annotation is None
+
+
 READABLE = frozenset({Outcome.ANSWERED, Outcome.MISSING, Outcome.NOT_APPLICABLE})
 """Outcomes of a judge's reading that count as a pass; items with refused and unparseable ones go to a person."""
 

@@ -10,15 +10,17 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, Exists, Max, Min, OuterRef, QuerySet
 
-from theodolite.annotation.assignment import take
+from theodolite.annotation.assignment import allowed_categories, take
+from theodolite.annotation.quality import qualified_for
 from theodolite.annotation.queues import count_disputed, let_judges_take, route_on, suggested_answers
 from theodolite.annotation.records import RecordCache
+from theodolite.annotation.rules import continues_at_once, routed, sees_violation
 from theodolite.assessment.blinding import blind_name, blinded, mask_for, masked_dialogue
 from theodolite.assessment.form_rules import open_questions
 from theodolite.assessment.manual_annotation import annotation_by, person_of, whole_answers
 from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.rewording import DialogueAnswers, PastAnswers
-from theodolite.domain.annotating.work import AnnotatorTask, ItemState, ReservationState, Submitted
+from theodolite.domain.annotating.work import AnnotatorTask, BlindDialogue, ItemState, ReservationState, Submitted
 from theodolite.domain.annotation import Annotation, Answer, Quote
 from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import Conflict, InputError
@@ -32,6 +34,7 @@ from theodolite.store.annotation_queue import (
     current_answers,
     draft_rows,
     expire,
+    following_drafts,
     note,
     own_reservation,
     queue_of,
@@ -46,6 +49,7 @@ from theodolite.store.models.annotating import (
     DraftRow,
     PracticeRow,
     QualificationRow,
+    ReservationEventRow,
     ReservationRow,
     RoutedRow,
     WorkItemRow,
@@ -86,8 +90,11 @@ def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Ans
         Conflict: If the review of this dialogue has started.
         NotFound: If the task belongs to another annotator.
     """
-    token = task.reservation.token
-    saved = save_answer(token, participant, answer) if answer else clear_answer(token, participant, place)
+    token, scope = task.reservation.token, f"{task.reservation.category}/" if task.is_following else ""
+    if answer:
+        saved = save_answer(token, participant, replace(answer, question=scope + answer.question))
+    else:
+        saved = clear_answer(token, participant, replace(place, question=scope + place.question))
     others = tuple(answer for answer in task.answers if (answer.question, answer.turn) != (place.question, place.turn))
     answers = (*others, answer) if answer else others
     turns = [turn.number for turn in task.dialogue.turns]
@@ -160,24 +167,84 @@ def task(records: RecordCache, token: str, participant: str) -> AnnotatorTask:
         NotFound: If the reservation belongs to another annotator.
     """
     reservation = own_reservation(token, participant)
-    queue, item = reservation.item.queue, reservation.item
-    study, dialogue = records.study(queue.study_content_id), records.dialogue(item.dialogue.unit_id)
+    item = reservation.item
     guideline, answers = records.guideline(item.version), current_answers(reservation)
     order = shown_order_of(reservation.shown)
     return AnnotatorTask(
         reservation=reservation_of(reservation),
         guideline=guideline,
-        dialogue=blinded(
-            redacted(dialogue, redactions_of(item.dialogue_id), item.category),
-            blind_name(dialogue.key, participant, queue.salt),
-            scenario=study.scenario(dialogue.scenario),
-            mask=mask_for(study),
-        ),
+        dialogue=_blind_dialogue(records, reservation, item.category),
         answers=answers,
         order=order,
         suggestions=suggested_answers(records, item) if order.suggestions else (),
         saved=saved_at(reservation),
-        open=open_questions(guideline.instrument, answers, _turns(dialogue)),
+        open=open_questions(guideline.instrument, answers, _turns(records.dialogue(item.dialogue.unit_id))),
+    )
+
+
+def _blind_dialogue(records: RecordCache, reservation: ReservationRow, category: str) -> BlindDialogue:
+    queue, item = reservation.item.queue, reservation.item
+    study, dialogue = records.study(queue.study_content_id), records.dialogue(item.dialogue.unit_id)
+    return blinded(
+        redacted(dialogue, redactions_of(item.dialogue_id), category),
+        blind_name(dialogue.key, reservation.participant.key, queue.salt),
+        scenario=study.scenario(dialogue.scenario),
+        mask=mask_for(study),
+    )
+
+
+def following_tasks(records: RecordCache, first: AnnotatorTask, participant: str) -> tuple[AnnotatorTask, ...]:
+    """Return the tasks to which an annotator's unsubmitted answers to the first category lead.
+
+    Their answers are drafts of the first category's reservation: a changed route hides them and loses none, and
+    nobody else sees an item before the first category is submitted. Empty while questions are open, if the route
+    depends on others, or if the dialogue already has an item in a following category.
+
+    Args:
+        records: Store of the queue's design.
+        first: The task as its annotator sees it.
+        participant: Opaque key of the annotator.
+    """
+    if first.open or first.reservation.state not in {ReservationState.RESERVED, ReservationState.EXPIRED}:
+        return ()
+    row = own_reservation(first.reservation.token, participant)
+    tasks = [_following_task(records, row, first, name) for name in _following(records, row, first.answers)]
+    return tuple(task for task in tasks if task.dialogue == first.dialogue)
+
+
+def _following(records: RecordCache, row: ReservationRow, answers: Sequence[Answer]) -> list[str]:
+    """Return the categories that follow from the answers and that the annotator may take."""
+    design, item, queue = records.design(row.item.queue.design_id), row.item, row.item.queue
+    is_last_pass = item.passes == 1 and not item.done
+    if item.category != design.first or item.again or not is_last_pass or not continues_at_once(design.process):
+        return []
+    groups = records.dialogue(item.dialogue.unit_id).groups
+    violation = routed(
+        [sees_violation(records.guideline(item.version), answers, groups)], design.process.route
+    ).violation
+    if violation is None:
+        return []
+    names = design.after(violation=violation)
+    if WorkItemRow.objects.filter(queue=queue, dialogue=item.dialogue_id, category__in=names).exists():
+        return []
+    participant = row.participant.key
+    allowed = allowed_categories(queue, participant, design.process, qualified_for(records, queue, participant))
+    return [category.name for category in design.categories if category.name in allowed & {*names}]
+
+
+def _following_task(records: RecordCache, row: ReservationRow, first: AnnotatorTask, name: str) -> AnnotatorTask:
+    (version,) = (
+        category.version for category in records.design(row.item.queue.design_id).categories if category.name == name
+    )
+    guideline, answers = records.guideline(version), current_answers(row, name)
+    return AnnotatorTask(
+        reservation=replace(first.reservation, category=name, version=version),
+        guideline=guideline,
+        dialogue=_blind_dialogue(records, row, name),
+        answers=answers,
+        saved=first.saved,
+        open=open_questions(guideline.instrument, answers, [turn.number for turn in first.dialogue.turns]),
+        is_following=True,
     )
 
 
@@ -212,6 +279,7 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
         if _mark_submitted(reservation, annotation):
             count_disputed(records, reservation.item)
             route_on(records, reservation.item)
+            _take_following(records, reservation)
         let_judges_take(records, queue)
         return Submitted(revision=reservation.revision)
 
@@ -269,7 +337,8 @@ def _is_same(before: Answer | None, after: Answer) -> bool:
 def submit_sequence(records: RecordCache, token: str, others: Sequence[str], participant: str) -> bool:
     """Submit all annotations of one dialogue, or none of them if any has open questions; return whether it did.
 
-    Others that expired and have lost their slot are left out.
+    Others that expired and have lost their slot are left out; categories that follow from unsubmitted answers are
+    included.
 
     Args:
         records: Store of the queue's design.
@@ -288,11 +357,54 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
         rows = [own_reservation(other, participant) for other in others if other != token]
         kept = [row for row in rows if ReservationState(row.state).is_live or row.item.live < row.item.passes]
         tokens = [token, *(str(row.token) for row in kept)]
-        if any(task(records, each, participant).open for each in tokens):
+        tasks = [task(records, each, participant) for each in tokens]
+        following = [other for each in tasks for other in following_tasks(records, each, participant)]
+        if any(each.open for each in (*tasks, *following)):
             return False
         for each in tokens:
             submit(records, each, participant)
+        names = [other.reservation.category for other in following]
+        for each in _reserved_beside(token, participant, names):
+            submit(records, each, participant)
     return True
+
+
+def _reserved_beside(token: str, participant: str, categories: Sequence[str]) -> list[str]:
+    """Return the tokens of the annotator's reservations of the same dialogue in some categories."""
+    if not categories:
+        return []
+    item = own_reservation(token, participant).item
+    rows = ReservationRow.objects.filter(item__queue=item.queue_id, item__dialogue=item.dialogue_id, item__again=0)
+    rows = rows.filter(
+        participant__key=participant, item__category__in=categories, state=ReservationState.RESERVED.value
+    )
+    return [str(token) for token in rows.order_by("id").values_list("token", flat=True)]
+
+
+def _take_following(records: RecordCache, first: ReservationRow) -> None:
+    """Reserve the opened categories in which the annotator has drafts, and move copies of the drafts there.
+
+    The work on them began with the first category, so their times of work start then.
+    """
+    drafts = following_drafts(first)
+    if not drafts:
+        return
+    queue, who = first.item.queue, first.participant.key
+    process = records.design(queue.design_id).process
+    allowed = allowed_categories(queue, who, process, qualified_for(records, queue, who))
+    items = WorkItemRow.objects.filter(queue=queue, dialogue=first.item.dialogue_id, again=0, live=0)
+    names = allowed & {draft.question.partition("/")[0] for draft in drafts}
+    began = ReservationEventRow.objects.filter(reservation=first, state=ReservationState.RESERVED.value)
+    start = began.aggregate(last=Max("created"))["last"] or first.created
+    for item in items.filter(category__in=names, state=ItemState.OPEN.value).select_related("queue", "dialogue__unit"):
+        taken = take(records, item, who)
+        ReservationEventRow.objects.filter(reservation=taken).update(created=start)
+        for draft in drafts:
+            category, _, question = draft.question.partition("/")
+            if category == item.category:
+                row = DraftRow(question=question, turn=draft.turn, outcome=draft.outcome, value=draft.value)
+                row.reasoning = draft.reasoning
+                add_draft(taken, row, quotes_of(draft))
 
 
 def _n_sat(reservation: ReservationRow) -> int:

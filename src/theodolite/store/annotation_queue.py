@@ -327,13 +327,27 @@ def quotes_of(row: DraftRow | None) -> tuple[Quote, ...]:
     return tuple(Quote(turn=quote.turn, text=quote.text) for quote in rows)
 
 
-def current_answers(reservation: ReservationRow) -> tuple[Answer, ...]:
-    """Return the current answers, in the order in which they were first saved."""
-    rows = list(DraftRow.objects.filter(reservation=reservation, current=True).exclude(outcome="").order_by("number"))
+def following_drafts(reservation: ReservationRow) -> list[DraftRow]:
+    """Return the current drafts of following categories; their questions have the category and `/` before the name."""
+    rows = DraftRow.objects.filter(reservation=reservation, current=True, question__contains="/")
+    return list(rows.exclude(outcome="").order_by("number"))
+
+
+def current_answers(reservation: ReservationRow, following: str = "") -> tuple[Answer, ...]:
+    """Return the current answers, in the order in which they were first saved.
+
+    Args:
+        reservation: The reservation.
+        following: Category that follows from the reservation's own answers; empty for the reservation's own category.
+    """
+    prefix = f"{following}/" if following else ""
+    drafts = DraftRow.objects.filter(reservation=reservation, current=True).exclude(outcome="").order_by("number")
+    own = drafts.filter(question__startswith=prefix) if prefix else drafts.exclude(question__contains="/")
+    rows = list(own)
     quotes = grouped(DraftQuoteRow.objects.filter(draft__in=rows).order_by("position"), "draft_id")
     return tuple(
         Answer(
-            question=row.question,
+            question=row.question.removeprefix(prefix),
             outcome=Outcome(row.outcome),
             value=row.value,
             turn=row.turn or None,

@@ -268,6 +268,8 @@ class AnnotatorTask:
         open: Questions that are still open.
         order: The displayed order.
         suggestions: Answers of a judge that the page shows as suggestions; none is preset.
+        is_following: Whether the unsubmitted answers of another category lead to this one; its answers are then
+            drafts of that category's reservation.
     """
 
     reservation: Reservation
@@ -278,6 +280,7 @@ class AnnotatorTask:
     open: tuple[OpenQuestion, ...] = ()
     order: ShownOrder = NOT_VARIED
     suggestions: tuple[Answer, ...] = ()
+    is_following: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

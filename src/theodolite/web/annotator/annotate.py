@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -124,13 +126,13 @@ class TaskSequence:
 
     def scope(self, task: AnnotatorTask) -> str:
         """Return the prefix of a task's questions in their keys."""
-        is_main = task.reservation.token == self.main.reservation.token
+        is_main = task.reservation.category == self.main.reservation.category
         return "" if is_main else f"{task.reservation.category}/"
 
     @property
     def tokens(self) -> tuple[str, ...]:
         """Tokens of the reservations."""
-        return tuple(task.reservation.token for task in self.tasks)
+        return tuple(dict.fromkeys(task.reservation.token for task in self.tasks))
 
     @property
     def categories(self) -> frozenset[str]:
@@ -144,9 +146,18 @@ class TaskSequence:
 
     def with_task(self, saved: AnnotatorTask) -> TaskSequence:
         """Return the sequence with the current state of a task."""
-        token = saved.reservation.token
-        tasks = tuple(saved if task.reservation.token == token else task for task in self.tasks)
-        return replace(self, tasks=tasks, main=saved if self.main.reservation.token == token else self.main)
+        name = saved.reservation.category
+        tasks = tuple(saved if task.reservation.category == name else task for task in self.tasks)
+        return replace(self, tasks=tasks, main=saved if self.main.reservation.category == name else self.main)
+
+    @property
+    def following(self) -> str:
+        """The categories to which unsubmitted answers lead, as text that changes with the route of the dialogue."""
+        return _names(task for task in self.tasks if task.is_following)
+
+
+def _names(tasks: Iterable[AnnotatorTask]) -> str:
+    return " ".join(task.reservation.category for task in tasks)
 
 
 def sequence_at(annotator: AnnotatorContext, reservation: str) -> TaskSequence:
@@ -157,7 +168,9 @@ def sequence_at(annotator: AnnotatorContext, reservation: str) -> TaskSequence:
         main if token == reservation else submission.task(annotator.records, token, annotator.participant)
         for token in tokens
     )
-    return TaskSequence(main=main, tasks=tuple(task for task in tasks if task.dialogue == main.dialogue))
+    same = [task for task in tasks if task.dialogue == main.dialogue]
+    following = (submission.following_tasks(annotator.records, task, annotator.participant) for task in same)
+    return TaskSequence(main=main, tasks=(*same, *chain.from_iterable(following)))
 
 
 def task_of_key(annotator: AnnotatorContext, reservation: str, key: Key) -> tuple[AnnotatorTask, str]:
@@ -309,10 +322,10 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, reservation: str) 
         task, scope = task_of_key(annotator, reservation, key)
         task, problems = _saved(request, annotator, task, scope)
         if wants_json(request):
-            return _told(task, scope, problem=next(iter(problems.values()), ""))
+            return _told(annotator, task, scope, problem=next(iter(problems.values()), ""))
     sequence, problems = _all_saved(request, annotator, sequence_at(annotator, reservation))
     if wants_json(request):
-        return _told(sequence.main, "", problem=next(iter(problems.values()), ""))
+        return _told(annotator, sequence.main, "", problem=next(iter(problems.values()), ""))
     if problems:
         return _page(request, annotator, sequence, problems=problems, problem="Not everything could be saved.")
     messages.success(request, "Saved.")
@@ -327,13 +340,23 @@ def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
     tokens = assignment.sequence_of(annotator.records, reservation, annotator.participant)
     token = submission.last_changed(tokens, reservation)
     ref = submission.undo(token, annotator.participant)
-    task = submission.task(annotator.records, token, annotator.participant)
-    scope = "" if token == reservation else f"{task.reservation.category}/"
-    key = scope + question_key(ref.question, ref.turn) if ref else ""
+    undone = submission.task(annotator.records, token, annotator.participant)
+    prefix = "" if token == reservation else f"{undone.reservation.category}/"
+    key = prefix + question_key(ref.question, ref.turn) if ref else ""
     if not wants_json(request):
         return redirect(f"{annotator.address('annotation', reservation=reservation)}?at={key}")
+    task, scope = (undone, prefix) if prefix else _task_after_undo(annotator, undone, key)
     item = page_of_task(task, scope).item(key)
-    return _told(task, scope, undone=_as_before(item) if item else None, problem="" if ref else "Nothing to undo.")
+    problem = "" if ref else "Nothing to undo."
+    return _told(annotator, task, scope, undone=_as_before(item) if item else None, problem=problem)
+
+
+def _task_after_undo(annotator: AnnotatorContext, task: AnnotatorTask, key: Key) -> tuple[AnnotatorTask, str]:
+    """Return the task of an undone answer and its scope; the first category if the answer's category is hidden now."""
+    tasks = submission.following_tasks(annotator.records, task, annotator.participant) if "/" in key else ()
+    category = key.partition("/")[0]
+    following = next((other for other in tasks if other.reservation.category == category), None)
+    return (following, f"{category}/") if following else (task, "")
 
 
 @allowed(Role.ANNOTATOR)
@@ -341,13 +364,17 @@ def undo(request: HttpRequest, annotator: AnnotatorContext, reservation: str) ->
 @annotator_view
 def submit(request: HttpRequest, annotator: AnnotatorContext, reservation: str) -> HttpResponse:
     """Submit, and take the next dialogue; with open answers, go to the first of them."""
-    sequence, problems = _all_saved(request, annotator, sequence_at(annotator, reservation))
+    before = sequence_at(annotator, reservation)
+    _, problems = _all_saved(request, annotator, before)
+    sequence = sequence_at(annotator, reservation)
     if problems or not submission.submit_sequence(
         annotator.records, reservation, sequence.tokens, annotator.participant
     ):
         missing = dict.fromkeys(sequence.page.all_open, "This question is not answered yet.") | problems
         questions = "question is" if len(missing) == 1 else "questions are"
         message = f"Not submitted: {len(missing)} {questions} not answered or unclear."
+        if not problems and sequence.following and sequence.following != before.following:
+            message = f"Not submitted: these answers lead to {len(missing)} more question{'s'[: len(missing) - 1]}."
         return _page(request, annotator, sequence, problems=missing, problem=message)
     again = assignment.next_work(annotator.records, annotator.queue, annotator.participant, is_sequence=True)
     if again is None:
@@ -480,9 +507,13 @@ def _with_item(
     return task
 
 
-def _told(task: AnnotatorTask, scope: str, *, problem: str = "", **more: object) -> JsonResponse:
+def _told(
+    annotator: AnnotatorContext, task: AnnotatorTask, scope: str, *, problem: str = "", **more: object
+) -> JsonResponse:
     page = page_of_task(task, scope)
-    state = {"saved": said_time(task.saved), "scope": scope, "asked": page.asked, "open": page.open}
+    state: dict[str, object] = {"saved": said_time(task.saved), "scope": scope, "asked": page.asked, "open": page.open}
+    if not task.is_following:
+        state["following"] = _names(submission.following_tasks(annotator.records, task, annotator.participant))
     return JsonResponse({**state, "problem": problem, **more}, status=UNPROCESSABLE if problem else 200)
 
 
@@ -514,6 +545,7 @@ def _page(
         "topics": touched_by(request, annotator, task.reservation.token),
         "category": task.reservation.category,
         "start": first,
+        "following": sequence.following,
         "problem": problem,
         "is_submitted": task.reservation.state is ReservationState.SUBMITTED,
     }

@@ -21,8 +21,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration, pytest.mark.timeout(
 N_ANSWERS = 37
 """Questions of the five shipped categories about three turns without a finding: 2 + 4 x 3 + 5 + 4 x 3 + 6."""
 
-N_ROUTED = (2, 6)
-"""Questions of a routed dialogue without a finding: about risk, then about utility."""
+N_RISK, N_UTILITY = 2, 6
+"""Questions of a routed dialogue without a finding."""
 
 
 @pytest.fixture
@@ -95,18 +95,54 @@ def test_38_keys_annotate_three_turns_in_five_categories(cara, facts):
     expect(cara.locator("#open")).to_contain_text("37 questions open")
     cara.goto(cara.url.partition("/d/")[0])
     assert [row.split("\t")[1] for row in cara.locator("tbody tr").all_inner_texts()] == ["1"] * 5
-    annotate_a_routed_dialogue(cara, facts["routed"])
 
 
-def annotate_a_routed_dialogue(cara, study):
-    """The submitted answers about risk decide that only the questions about utility follow."""
-    cara.goto(f"/s/{study}/annotate/")
-    load_by_click(cara.get_by_role("button", name="Take the next dialogue"))
+def test_9_keys_annotate_a_routed_dialogue(cara, facts):
+    """The answers about risk lead to the questions about utility, without a key; one key submits all."""
+    take_routed(cara, facts)
     actions = ActionCounter(cara)
-    for n_answers in N_ROUTED:
-        ready(cara)
-        annotate(actions, n_answers)
+    answer_risk(cara, actions.press)
+    expect(cara.locator(".card-step-name")).to_have_text(["Risk assessment", "Dialogue utility"])
+    assert_accessible(cara)
+    annotate(actions, N_UTILITY)
     assert actions.n == documented_actions()[Job.ROUTED].count
+    cara.goto(cara.url.partition("/annotate/")[0] + "/annotate/")
+    rows = [row.split("\t")[:2] for row in cara.locator("tbody tr").all_inner_texts()]
+    assert [name for name, n in rows if n == "1"] == ["Risk assessment", "Dialogue utility"]
+
+
+def take_routed(cara, facts):
+    cara.goto(f"/s/{facts['routed']}/annotate/")
+    load_by_click(cara.get_by_role("button", name="Take the next dialogue"))
+    ready(cara)
+    expect(cara.locator("#open")).to_contain_text("2 questions open")
+
+
+def answer_risk(cara, press):
+    answer(cara, press)
+    with cara.expect_navigation():
+        press("n")
+    ready(cara)
+    expect(cara.locator("#open")).to_contain_text(f"{N_UTILITY} questions open")
+
+
+def test_undo_before_the_submission_withdraws_the_route(cara, facts):
+    take_routed(cara, facts)
+    answer_risk(cara, cara.keyboard.press)
+    cara.keyboard.press("1")
+    expect(cara.locator("#open")).to_contain_text(f"{N_UTILITY - 1} questions open")
+    cara.keyboard.press("z")
+    expect(cara.locator("#open")).to_contain_text(f"{N_UTILITY} questions open")
+    with cara.expect_navigation():
+        cara.keyboard.press("z")
+    ready(cara)
+    expect(cara.locator(".card-step-name")).to_have_text(["Risk assessment"])
+    expect(cara.locator("#open")).to_contain_text("1 question open")
+    assert_accessible(cara)
+    with cara.expect_navigation():
+        cara.keyboard.press("n")
+    ready(cara)
+    expect(cara.locator("#open")).to_contain_text(f"{N_UTILITY} questions open")
 
 
 def test_keys_pressed_before_the_server_responds_answer_the_right_questions(cara):

@@ -21,7 +21,8 @@ const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => savi
 
 const savedBefore = find("[data-saved]");
 if (savedBefore) savedBefore.textContent = `Saved ${clock(savedBefore.dateTime)}`;
-cards.start(form.dataset.start);
+let leadsElsewhere = false;
+cards.start(form.dataset.start, { focus: new URLSearchParams(location.search).has("at") });
 paintOpen();
 
 function shown(card) {
@@ -60,18 +61,26 @@ function scrollTo(turn) {
 
 function onAnswer(state, item) {
   if (state) applyState(state);
+  if (leadsElsewhere && (state?.undone || cards.waitsFor(item))) return void reload(state.undone?.key ?? "");
   cards.release(item);
   paintOpen();
+}
+
+/** Load the page again, because the answers lead to other categories now; keys pressed meanwhile answer nothing. */
+async function reload(key) {
+  await saving.settle();
+  location.replace(`${location.pathname}?at=${encodeURIComponent(key)}`);
 }
 
 function applyState(state) {
   const unsent = [...saving.waiting].filter((item) => hasAnswer(item)).map((item) => item.dataset.key);
   if (state.asked) cards.update(state, new Set(unsent));
+  if (state.following !== undefined) leadsElsewhere = state.following !== form.dataset.following;
   for (const [key, words] of Object.entries(state.feedback ?? {})) {
     const box = cards.item(key)?.querySelector(".feedback");
     if (box) box.textContent = words;
   }
-  if (state.undone) restore(state.undone);
+  if (state.undone && cards.item(state.undone.key)) restore(state.undone);
 }
 
 function hasAnswer(item) {
@@ -105,11 +114,12 @@ function paintOpen() {
     state.classList.toggle("open", turns.has(one.dataset.turn));
   }
   const n = open.length;
+  const done = leadsElsewhere ? "These answers lead to other questions" : "All questions answered";
   const numbers = [...new Set(open.map((item) => item.dataset.turn).filter(Boolean))];
   const where = numbers.length ? [`${numbers.length === 1 ? "turn" : "turns"} ${numbers.slice(0, 12).join(", ")}${numbers.length > 12 ? ", ..." : ""}`] : [];
   if (open.some((item) => !item.dataset.turn)) where.push("whole dialogue");
-  find("#open").textContent = n ? `${n} ${n === 1 ? "question" : "questions"} open: ${where.join("; ")}` : "All questions answered";
-  find("[data-open-button]").hidden = !n;
+  find("#open").textContent = n ? `${n} ${n === 1 ? "question" : "questions"} open: ${where.join("; ")}` : done;
+  find("[data-open-button]").hidden = !n && !leadsElsewhere;
   steps.forEach((step, place) => paintStep(step, cards.all[place]));
 }
 
@@ -176,6 +186,11 @@ function close() {
   return open.length > 0;
 }
 
+/** Show the next open question; at the end of a page whose answers lead to other categories, load these. */
+function nextOpen() {
+  if (!cards.nextOpen() && leadsElsewhere) reload("");
+}
+
 const submit = () => cards.inTurn(() => form.requestSubmit(find("button[name=submit]")));
 const answers = Object.fromEntries([..."ynua0123456789"].map((key) => [key, () => cards.inTurn(() => cards.answer(key))]));
 bindKeys(
@@ -187,7 +202,7 @@ bindKeys(
     ArrowUp: (event) => !event.target.matches("input") && cards.step(-1),
     "[": () => cards.turn(-1),
     "]": () => cards.turn(1),
-    Enter: () => cards.inTurn(() => cards.nextOpen()),
+    Enter: () => cards.inTurn(nextOpen),
     e: () => panel("examples"),
     g: () => panel("guideline"),
     r: () => panel("reference"),
@@ -201,7 +216,7 @@ bindKeys(
 );
 
 find("[data-undo-button]")?.addEventListener("click", () => saving.undo());
-find("[data-open-button]").addEventListener("click", () => cards.nextOpen());
+find("[data-open-button]").addEventListener("click", nextOpen);
 for (const button of document.querySelectorAll("[data-quote-button]")) {
   button.addEventListener("click", () => {
     cards.choose(button.closest(".item"));

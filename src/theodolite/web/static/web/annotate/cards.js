@@ -22,9 +22,11 @@ export class Cards {
   }
 
   /** Show the card that holds a key, or the first one. */
-  start(key) {
+  start(key, { focus = false } = {}) {
     const item = key && this.item(key);
     this.show(item ? item.closest("[data-card]") : this.all[0]);
+    if (item && !item.hidden) this.choose(item);
+    if (focus) this.current.focus({ preventScroll: true });
   }
 
   item(key) {
@@ -101,8 +103,17 @@ export class Cards {
   /** Go on from an item with a single choice: at once, or once the server has said which follow-ups it opens. */
   advance(item) {
     this.open.delete(item.dataset.key);
-    if (item.closest("[data-group]").querySelectorAll(".item").length > 1) this.pending = item;
+    if (item.closest("[data-group]").querySelectorAll(".item").length > 1 || !this.hasOpen) this.pending = item;
     else this.nextOpen();
+  }
+
+  get hasOpen() {
+    return this.visible.some((card) => this.asked(card).some((item) => this.open.has(item.dataset.key)));
+  }
+
+  /** Tell whether keys wait until the server has answered about an item. */
+  waitsFor(item) {
+    return Boolean(item) && this.pending === item;
   }
 
   /** Go on from an item that waited for the server, then do what was asked meanwhile. */
