@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.terminal import Ended, in_a_process
-from theodolite.reporting.results.upgrading import upgraded
+from theodolite.reporting.comparing.document import upgraded
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 

@@ -11,7 +11,7 @@ from tests.fakes.evidence import live_evidence
 from theodolite.domain.errors import StorageUnavailable
 from theodolite.gateways.mlflow_tracking import write_mlflow
 from theodolite.measurement.study.findings import measure_study
-from theodolite.reporting.exporting.traces import dialogue_traces, rate_metrics
+from theodolite.reporting.exporting.chat_formats import dialogue_traces, rate_metrics
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -15,7 +15,7 @@ from theodolite.annotation.queues import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
 from theodolite.domain.annotating.discrepancy import RoomShift
-from theodolite.domain.annotating.promotion import BesidePeople, JudgeStanding, judge_key
+from theodolite.domain.annotating.quality import BesidePeople, JudgeStanding, judge_key
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreement import (

@@ -20,7 +20,7 @@ from theodolite.annotation.rules import (
     routed,
     sees_violation,
 )
-from theodolite.domain.annotating.promotion import Demotion, JudgeStanding, Promotion, is_model, judge_key
+from theodolite.domain.annotating.quality import Demotion, JudgeStanding, Promotion, is_model, judge_key
 from theodolite.domain.annotating.work import ItemState, QueueCategory, QueueDesign, ReservationState, Routed
 from theodolite.domain.annotation import AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator

@@ -14,8 +14,14 @@ from typing import Final, TypeVar
 
 from theodolite.domain.annotating.case import ItemStage
 from theodolite.domain.annotating.discrepancy import Discrepancy, Position, Resolution
-from theodolite.domain.annotating.promotion import is_model
-from theodolite.domain.annotating.quality import AnnotatorStep, Marked, Onboarding, ReviewCandidate, StepStatus
+from theodolite.domain.annotating.quality import (
+    AnnotatorStep,
+    Marked,
+    Onboarding,
+    ReviewCandidate,
+    StepStatus,
+    is_model,
+)
 from theodolite.domain.annotating.work import AnnotatorState, ItemState, QueueCategory, QueueDesign, Routed, WorkItem
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.errors import InputError

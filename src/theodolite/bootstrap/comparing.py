@@ -47,9 +47,8 @@ from theodolite.reporting.monitoring.document import watch_document
 from theodolite.reporting.monitoring.page import watch_html
 from theodolite.reporting.monitoring.text import watch_text
 from theodolite.reporting.results.document import results_document
-from theodolite.reporting.series.document import series_document
 from theodolite.reporting.series.page import series_html
-from theodolite.reporting.series.sides import SeriesResults, SeriesStudy
+from theodolite.reporting.series.sides import SeriesResults, SeriesStudy, series_document
 from theodolite.reporting.words.reading_aids import read_words
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan

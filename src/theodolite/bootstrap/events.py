@@ -41,7 +41,7 @@ from theodolite.config.dialogue_imports import (
     read_tasks,
 )
 from theodolite.config.loading import load_study
-from theodolite.config.privacy_review import require_privacy_review
+from theodolite.config.permissions import require_privacy_review
 from theodolite.config.tables import table_of, unreadable
 from theodolite.config.threads import Remarks, Voices, turns_of, with_guess
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic

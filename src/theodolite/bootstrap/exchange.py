@@ -23,7 +23,7 @@ from theodolite.config.label_imports import (
     read_label_file,
     read_sent_rows,
 )
-from theodolite.config.privacy_review import require_privacy_review
+from theodolite.config.permissions import require_privacy_review
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample, item_of
 from theodolite.domain.dialogue import TesterType
@@ -40,6 +40,8 @@ from theodolite.reporting.exporting.chat_formats import (
     convokit_files,
     convokit_utterances,
     dataset_card,
+    dialogue_traces,
+    rate_metrics,
 )
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
 from theodolite.reporting.exporting.figures import Figure, figures_of
@@ -53,7 +55,6 @@ from theodolite.reporting.exporting.tables import (
     export_texts,
 )
 from theodolite.reporting.exporting.text_tables import latex_lines, markdown_lines, paper_tables
-from theodolite.reporting.exporting.traces import dialogue_traces, rate_metrics
 from theodolite.usecases.labels import (
     DrawnLabels,
     LabelRequest,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from theodolite.domain.application import ModelEndpoint
     from theodolite.gateways.telemetry import PrometheusMetrics, SecretFilter
-    from theodolite.ports.observer import Observer, Sample
+    from theodolite.ports.progress import Observer, Sample
 
 TOKEN_VARIABLE = "THEODOLITE_METRICS_TOKEN"  # noqa: S105 - the name of a variable
 """Token for reading the metrics; if it is empty, only this machine can read them."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from theodolite.bootstrap.comparing import differences_from
 from theodolite.bootstrap.reports import WrittenFiles, dialogue_screen
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.privacy_review import require_privacy_review
+from theodolite.config.permissions import require_privacy_review
 from theodolite.domain.comparison import Comparison
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.estimate import Findings

@@ -21,7 +21,7 @@ from theodolite.bootstrap.viewing import LocalStudies, LocalStudy, RunRequest, V
 from theodolite.cli.check import access_entry, estimate_entry
 from theodolite.config.calls import CallEstimate, estimate_calls
 from theodolite.config.loading import LoadedStudy
-from theodolite.config.privacy_review import require_privacy_review
+from theodolite.config.permissions import require_privacy_review
 from theodolite.domain.annotation import Answer
 from theodolite.domain.dialogue import Dialogue, TesterType
 from theodolite.domain.errors import InputError, NotFound, TheodoliteError, did_you_mean

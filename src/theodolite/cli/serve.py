@@ -382,7 +382,7 @@ def copy_database(study: str, *, side: str, as_json: bool) -> int:
       theodolite copy-database support --to postgresql
       theodolite copy-database support --to sqlite
     """  # noqa: D301 - click's mark for "keep these lines"
-    from theodolite.bootstrap.database_copy import copy_database as copy
+    from theodolite.bootstrap.backup import copy_database as copy
 
     address = os.environ.get(DATABASE_VARIABLE, "")
     if not address:

@@ -30,7 +30,7 @@ from theodolite.usecases.running import RunStatus
 
 if TYPE_CHECKING:
     from theodolite.bootstrap.study_context import StudyContext
-    from theodolite.ports.observer import Sample
+    from theodolite.ports.progress import Sample
 
 WIDEST = 80
 """Width that screens are designed for; columns."""

@@ -22,7 +22,7 @@ from theodolite.ports.application import Conversing
 from theodolite.ports.progress import Clock
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
-    from theodolite.ports.observer import Observer
+    from theodolite.ports.progress import Observer
     from theodolite.store.django_store import DjangoStore
 
 

@@ -47,7 +47,7 @@ from theodolite.ports.store import Journal
 
 if TYPE_CHECKING:
     from theodolite.ports.limits import LimitShares
-    from theodolite.ports.observer import Observer
+    from theodolite.ports.progress import Observer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from theodolite.ports.progress import Clock
 from theodolite.ports.store import ReplySink
 
 if TYPE_CHECKING:
-    from theodolite.ports.observer import Observer
+    from theodolite.ports.progress import Observer
 
 _TRIES = 5
 """Attempts to store the end of a reply; count."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.errors import InputError, StorageUnavailable
-from theodolite.reporting.exporting.traces import DialogueTrace, TraceAssessment, TraceSpan
+from theodolite.reporting.exporting.chat_formats import DialogueTrace, TraceAssessment, TraceSpan
 
 EXTRA = "pip install 'theodolite[mlflow]'"
 """The command that installs MLflow's client."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from theodolite.domain.application import ModelEndpoint
-    from theodolite.ports.observer import Observer, Sample
+    from theodolite.ports.progress import Observer, Sample
 
 
 # Shared by all observers

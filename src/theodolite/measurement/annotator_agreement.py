@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.annotating.promotion import BesidePeople
+from theodolite.domain.annotating.quality import BesidePeople
 from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined

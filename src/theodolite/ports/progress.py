@@ -1,15 +1,17 @@
-"""The ports to the progress of a run, to time, and to the response cache."""
+"""The ports to the progress of a run, to its observers, to time, and to the response cache."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.flow import Reply
-from theodolite.domain.run import Failure, Spending
+from theodolite.domain.flow import Reply, Request
+from theodolite.domain.run import Failure, Run, Spending, Unit
 
 
 class Progress(Protocol):
@@ -87,3 +89,31 @@ class Cache(Protocol):
     def close(self) -> None:
         """Close the file; later reads and writes do nothing."""
         ...
+
+
+class Observer(Protocol):
+    """Observes units of work and calls; an error inside a block is its outcome and propagates.
+
+    Observers run in the event loop of the work, so they never wait.
+    """
+
+    def unit(self, run: Run, unit: Unit, *, owner: str) -> AbstractContextManager[Callable[[object], None]]:
+        """Observe one unit of a run; the block passes its result, a `Failure` or a record."""
+        ...
+
+    def call(self, request: Request, unit: str) -> AbstractContextManager[Callable[[Reply], None]]:
+        """Observe one call with all its attempts; the block passes the reply.
+
+        Args:
+            request: The request.
+            unit: Key of the unit or of the session that makes the call.
+        """
+        ...
+
+
+class Sample(NamedTuple):
+    """One number of a database that a monitoring system reads."""
+
+    name: str
+    labels: Mapping[str, str]
+    value: float

@@ -37,10 +37,10 @@ from theodolite.domain.annotating.discrepancy import (
     Resolution,
     ThreadEnd,
 )
-from theodolite.domain.annotating.promotion import judge_key
 from theodolite.domain.annotating.quality import (
     QualityReview,
     ReviewVerdict,
+    judge_key,
 )
 from theodolite.domain.annotating.work import ItemState, QueueDesign, Reservation, ReservationState
 from theodolite.domain.annotation import Answer, Outcome, Quote

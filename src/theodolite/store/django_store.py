@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from theodolite.domain.findings.number import SchemaTally
     from theodolite.domain.shards import MergeOutcome, UnitResult
     from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
-    from theodolite.ports.observer import Sample
+    from theodolite.ports.progress import Sample
     from theodolite.store.event_withdrawal import EventRepository
     from theodolite.store.statistics import Statistics
 

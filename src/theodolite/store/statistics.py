@@ -9,10 +9,10 @@ from django.db import connection
 from django.db.models import Count, Max, Q
 
 from theodolite.domain.run import RunState, Spending
-from theodolite.ports.observer import Sample
+from theodolite.ports.progress import Sample
 from theodolite.store.fields import DatabaseClock
 from theodolite.store.models import FailureRow, RunRow, UnitRow
-from theodolite.store.models.workers import WorkerRow
+from theodolite.store.models.runs import WorkerRow
 
 COST_INTERVAL_S = 60.0
 """Time for which the cost of an unfinished run is cached; seconds.

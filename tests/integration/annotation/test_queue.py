@@ -12,7 +12,7 @@ from django.db.utils import IntegrityError
 from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, how_bad, no, void, yes
 from theodolite.annotation.assignment import last_ones, next_work, offer, release, resume, skip, stuck_annotators
 from theodolite.annotation.submission import clear_answer, save_answer, submit, task, undo
-from theodolite.domain.annotating.promotion import judge_key
+from theodolite.domain.annotating.quality import judge_key
 from theodolite.domain.annotating.work import ReservationState
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import Conflict, InputError, NotFound

@@ -81,13 +81,11 @@ def test_a_database_with_runs_is_no_target(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_table_that_differs_rolls_the_copy_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
-    from theodolite.bootstrap import database_copy
+    from theodolite.bootstrap import backup
 
     folder = _study(tmp_path / "toy", monkeypatch, url)
-    insert = database_copy._insert
-    monkeypatch.setattr(
-        database_copy, "_insert", lambda model, objects, fields: insert(model, objects[1:] or objects, fields)
-    )
+    insert = backup._insert
+    monkeypatch.setattr(backup, "_insert", lambda model, objects, fields: insert(model, objects[1:] or objects, fields))
 
     copied = theodolite("copy-database", folder, "--to", "postgresql")
 

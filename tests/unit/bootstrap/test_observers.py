@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from theodolite.bootstrap import observers
 from theodolite.bootstrap.observers import may_read_metrics, metrics_server, process_observer, start_traces
 from theodolite.domain.errors import InputError
-from theodolite.ports.observer import Sample
+from theodolite.ports.progress import Sample
 
 TOKEN = "a-token-of-more-than-20-characters"
 

@@ -32,7 +32,7 @@ from theodolite.gateways.telemetry import (
     SecretFilter,
     TraceObserver,
 )
-from theodolite.ports.observer import Sample
+from theodolite.ports.progress import Sample
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.running import StudyFlows, annotation_units, session_units
 

@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.guideline import Violation
 from theodolite.reporting.terminal.layout import MARGIN, labelled
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.comparisons import (
+from theodolite.reporting.words.estimates import (
     annotator_title,
     counts_text,
     leading,

@@ -15,16 +15,17 @@ from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import Rate
 from theodolite.reporting.tables import Link, Table, TableCell, Value, columns
 from theodolite.reporting.words import figures
-from theodolite.reporting.words.comparisons import (
+from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.words.estimates import (
+    difference_text,
     is_significant,
     leading,
     left_out_text,
     p_value_text,
     paired_difference_text,
+    rate_text,
     unsure_text,
 )
-from theodolite.reporting.words.descriptions import heading_of
-from theodolite.reporting.words.estimates import difference_text, rate_text
 
 MOST_NAMED = 2
 """Maximum number of differences that a sentence names; count."""

@@ -20,7 +20,7 @@ from theodolite.domain.scenario import Proxy
 from theodolite.domain.text import spent_text
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.annotators import agreement_tables, instruments, matrix_groups
-from theodolite.reporting.page.answer import answer_view
+from theodolite.reporting.page.answer import answer_view, heatmap_of
 from theodolite.reporting.page.applications import (
     application_table,
     claim_table,
@@ -32,7 +32,6 @@ from theodolite.reporting.page.applications import (
     taxonomy_table,
 )
 from theodolite.reporting.page.constructs import construct_blocks
-from theodolite.reporting.page.cost import cost_chart
 from theodolite.reporting.page.dialogues import LETTERS, data_pieces, embedded_in
 from theodolite.reporting.page.differences import gap_chart, typology_chart, versions_view
 from theodolite.reporting.page.distributions import (
@@ -45,7 +44,6 @@ from theodolite.reporting.page.distributions import (
     vote_charts,
 )
 from theodolite.reporting.page.guardrail_plot import guardrail_plots, utility_plots
-from theodolite.reporting.page.heatmap import heatmap_of
 from theodolite.reporting.page.judges import (
     diagnostics_tables,
     group_tables,
@@ -54,8 +52,8 @@ from theodolite.reporting.page.judges import (
     validation_views,
 )
 from theodolite.reporting.page.order_metrics import order_blocks
-from theodolite.reporting.page.precision import precision_table
-from theodolite.reporting.page.questions import reader_questions
+from theodolite.reporting.page.overview import reader_questions
+from theodolite.reporting.page.precision import cost_chart, precision_table
 from theodolite.reporting.page.rates import area_table, nobody_labels_by, rule_blocks, spreads
 from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import Subject, subject_of

@@ -1,11 +1,14 @@
-"""Text of estimates, the same in terminal and report."""
+"""Text of estimates and comparisons, the same in terminal and report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+from theodolite.domain.annotator import PEOPLE, REFERENCE
+from theodolite.domain.comparison import Comparison, PairedRate
 from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefined, ValidationReport
-from theodolite.domain.estimate_subject import ALL_APPLICATIONS, Measure, Weighting
+from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure, Weighting
 from theodolite.domain.findings.number import PluginMeasurement
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.words import figures
@@ -144,3 +147,142 @@ def compares_judges(report: ValidationReport, measurement: Measurement) -> bool:
 
 MOST_APART = 5
 """Maximum number of people with whom a judge is compared one by one; for more, the range is shown. Count."""
+
+
+SURE = 0.05
+
+"""Adjusted p-value below which a difference is called significant; fraction."""
+
+
+def leading(comparison: Comparison) -> list[PairedRate]:
+    """Return the leading rates, for the screen and for a gate.
+
+    They are those by the reference or, without one, all of a rule, except
+    the rates of single people of a pool that has its own rate.
+    """
+    final = {_subject_of(rate) for rate in comparison.rates if rate.ruling.subject.annotator == REFERENCE}
+    return [
+        rate
+        for rate in comparison.rates
+        if rate.ruling.subject.annotator == REFERENCE or (_subject_of(rate) not in final and not rate.ruling.is_single)
+    ]
+
+
+def _subject_of(rate: PairedRate) -> EstimateSubject:
+    """Return the subject of a rate without its annotators."""
+    return replace(rate.ruling.key, annotators=())
+
+
+def rate_name(rate: PairedRate, comparison: Comparison) -> str:
+    """Return the name of a rate: its guideline, and whatever distinguishes it from others."""
+    subject, others = rate.ruling.subject, [one.ruling.subject for one in leading(comparison) if one is not rate]
+    name = subject.guideline
+    same = [one for one in others if one.guideline == subject.guideline]
+    if any(one.rule != subject.rule for one in same):
+        name += f" {subject.rule}"
+    if any(one.annotator != subject.annotator for one in same):
+        name += f", {annotator_title(comparison, subject.annotator)}"
+    return ", ".join(words for words in (name, subject.test_setting) if words)
+
+
+def annotator_title(comparison: Comparison, annotator: str) -> str:
+    """Return an annotator's name in reports; for a pool, also its definition of a defect."""
+    if annotator == PEOPLE:
+        return "defects by at least one person"
+    if annotator == REFERENCE:
+        return "final labels"
+    titles = {**comparison.first.titles, **comparison.second.titles}
+    return titles.get(annotator, annotator)
+
+
+def counts_text(rate: PairedRate) -> str:
+    """Return the counts of a rate, e.g. `9 -> 4 defects of 57: fixed 7, regressed 2, unchanged 48`."""
+    if rate.changed:
+        return f"{rate.n_first} and {rate.n_second} defects of {figures.count(rate.n)}, not compared"
+    flips = f"fixed {len(rate.fixed)}, regressed {len(rate.regressed)}, unchanged {rate.n - len(rate.flips)}"
+    return f"{rate.n_first} -> {rate.n_second} defects of {figures.count(rate.n)}: {flips}"
+
+
+def left_out_text(rate: PairedRate) -> str:
+    """Return which dialogues are in no pair; empty for none."""
+    if not (rate.n_unmeasured or rate.n_unpaired):
+        return ""
+    planned = rate.n + rate.n_unmeasured
+    parts = []
+    if rate.n_unmeasured:
+        parts.append(f"{figures.count(rate.n_unmeasured)} of {figures.count(planned)} not measured in one of the two")
+    if rate.n_unpaired:
+        parts.append(f"{figures.count(rate.n_unpaired)} dialogues have no pair")
+    return f"({'; '.join(parts)})"
+
+
+def paired_difference_text(rate: PairedRate) -> str:
+    """Return the difference with its interval and conclusion."""
+    difference = rate.difference
+    if isinstance(difference, Undefined):
+        return difference.reason
+    if rate.n < figures.FEW:
+        return "too few pairs for more than counts"
+    text = f"difference {points_text(difference.value)} points"
+    if difference.low is not None and difference.high is not None:
+        text += f", {points_text(difference.low)} to {points_text(difference.high)}"
+    return f"{text}: {_verdict(rate, difference)}"
+
+
+def points_text(fraction: float) -> str:
+    """Return a difference of fractions in points, with its sign."""
+    text = f"{100 * fraction:+.1f}"
+    return text.replace("+0.0", "0.0").replace("-0.0", "0.0") if abs(fraction) < 0.0005 else text
+
+
+def _verdict(rate: PairedRate, difference: Estimate) -> str:
+    if not rate.flips:
+        return "no pair changed"
+    tested = _test_text(rate)
+    if is_significant(rate):
+        return f"{'fewer' if difference.value < 0 else 'more'} defects, statistically significant ({tested})"
+    if not _spans_zero(difference):
+        return f"not statistically significant ({tested}): {_why_unsure(rate)}"
+    if rate.n_wanted is None:
+        return f"not statistically significant ({tested})"
+    points, pairs = abs(100 * difference.value), figures.count(rate.n_wanted)
+    wanted = f"detecting a difference of {points:.0f} points needs about {pairs} pairs"
+    return f"not statistically significant ({tested}); {wanted}"
+
+
+def is_significant(rate: PairedRate) -> bool:
+    """Return whether interval and adjusted test both exclude no difference."""
+    difference = rate.difference
+    is_sure = rate.adjusted is not None and rate.adjusted < SURE
+    return isinstance(difference, Estimate) and rate.n >= figures.FEW and is_sure and not _spans_zero(difference)
+
+
+def _spans_zero(difference: Estimate) -> bool:
+    return difference.low is None or difference.high is None or difference.low <= 0.0 <= difference.high
+
+
+def _test_text(rate: PairedRate) -> str:
+    return p_value_text(rate) if rate.test is None else f"{p_value_text(rate)}, adjusted, {rate.test.method}"
+
+
+def p_value_text(rate: PairedRate) -> str:
+    """Return the adjusted p-value, e.g. `p = 0.12`."""
+    if rate.test is None or rate.adjusted is None:
+        return "no test"
+    return f"p = {rate.adjusted:.2g}" if rate.adjusted >= 0.0005 else "p < .001"
+
+
+def _why_unsure(rate: PairedRate) -> str:
+    """Return why a difference with an interval that excludes 0 is not significant."""
+    if rate.test is not None and rate.test.p_value < SURE:
+        return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
+    return "too few personas or scripts changed for a test over clusters, whatever the interval"
+
+
+def unsure_text(rate: PairedRate) -> str:
+    """Return in brackets why a difference is not significant although its interval excludes 0; else nothing."""
+    difference = rate.difference
+    if is_significant(rate) or not isinstance(difference, Estimate) or _spans_zero(difference):
+        return ""
+    is_sure_alone = rate.test is not None and rate.test.p_value < SURE
+    return " (after correction for all comparisons)" if is_sure_alone else " (too few personas or scripts changed)"

@@ -20,12 +20,14 @@ from theodolite.store.models.runs import (
     QuoteRow,
     RunRow,
     ScriptedEndpointRow,
+    SlotLeaseRow,
+    StartBlockRow,
     StrategyRow,
     TurnRow,
     UnitRow,
     VoteRow,
+    WorkerRow,
 )
-from theodolite.store.models.workers import SlotLeaseRow, StartBlockRow, WorkerRow
 
 __all__ = [
     "AdjudicationRow", "AdjudicatorRow", "AnnotationRow", "AnswerRow", "AttemptRow", "ContentRow", "DialogueGroupRow",

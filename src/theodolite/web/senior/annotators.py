@@ -17,8 +17,14 @@ from theodolite.annotation.agreement import QuestionFigures, attributes, item_to
 from theodolite.annotation.listing import heavy_workloads, topic_demand
 from theodolite.annotation.queues import demote, promote, standings
 from theodolite.annotation.rules import most_by_judges
-from theodolite.domain.annotating.promotion import BesidePeople, Demotion, JudgeStanding, Promotion
-from theodolite.domain.annotating.quality import Conscientiousness, Onboarding
+from theodolite.domain.annotating.quality import (
+    BesidePeople,
+    Conscientiousness,
+    Demotion,
+    JudgeStanding,
+    Onboarding,
+    Promotion,
+)
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LATELY_H, MUCH_MIN, Role
 from theodolite.domain.findings.agreement import (

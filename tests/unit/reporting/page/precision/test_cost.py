@@ -3,7 +3,7 @@ from dataclasses import replace
 from tests.fakes.evidence import changed, facts, live_evidence
 from tests.fakes.report import findings_named, words
 from theodolite.domain.run import Spending, SpendingPart, UnitKind
-from theodolite.reporting.page.cost import cost_chart
+from theodolite.reporting.page.precision import cost_chart
 from theodolite.reporting.page.subject import subject_of
 
 DIALOGUES = Spending(calls=100, attempts=100, tokens_in=5000, tokens_out=900, cost_microusd=600_000)

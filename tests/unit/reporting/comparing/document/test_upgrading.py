@@ -15,11 +15,10 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue
 from theodolite.domain.guideline import Violation
 from theodolite.measurement.sample_size import compare_sides
-from theodolite.reporting.comparing.document import sides_of
+from theodolite.reporting.comparing.document import sides_of, upgraded
 from theodolite.reporting.results.estimates import subject_from
-from theodolite.reporting.results.upgrading import upgraded
 
-FORMER = Path(__file__).parents[3] / "golden" / "results_1_19"
+FORMER = Path(__file__).parents[4] / "golden" / "results_1_19"
 NAMES = ("demo", "certified", "realism", "guarded-bot")
 
 

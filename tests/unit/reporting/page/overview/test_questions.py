@@ -4,7 +4,7 @@ from dataclasses import replace
 from tests.fakes.evidence import facts
 from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.answer import answer_view
-from theodolite.reporting.page.questions import reader_questions
+from theodolite.reporting.page.overview import reader_questions
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.agreements import agreements_of
 from theodolite.reporting.queries.headline import headline

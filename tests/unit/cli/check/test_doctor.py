@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from theodolite.bootstrap.database import open_store
-from theodolite.cli.doctor import Check, checks_of, doctor
+from theodolite.cli.check import Check, checks_of, doctor
 from theodolite.config.permissions import workspace_for
 from theodolite.demo.studies import lay_out_demo
 from theodolite.domain.errors import InputError
@@ -35,7 +35,7 @@ def test_it_states_versions_and_leaves_no_file(folder):
 
 
 def test_a_missing_extra_shows_the_command_that_installs_it(folder, monkeypatch):
-    monkeypatch.setattr("theodolite.cli.doctor.requires", lambda _: ["click>=8", 'no_such_package>=1; extra == "gone"'])
+    monkeypatch.setattr("theodolite.cli.check.requires", lambda _: ["click>=8", 'no_such_package>=1; extra == "gone"'])
 
     assert by_topic()["[gone]"] == Check(topic="[gone]", state="missing", text="pip install 'theodolite[gone]'")
 
@@ -58,7 +58,7 @@ def test_an_unwritable_folder_is_an_error_with_exit_code_3(monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("theodolite.cli.doctor.tempfile.TemporaryDirectory", refuse)
+    monkeypatch.setattr("theodolite.cli.check.tempfile.TemporaryDirectory", refuse)
     result = CliRunner().invoke(doctor, ["--json"], standalone_mode=False)
 
     assert (result.return_value, json.loads(result.output)["exit_code"]) == (3, 3)

@@ -9,8 +9,8 @@ import pytest
 from tests.fakes.evidence import changed, live_evidence, xstest_evidence
 from theodolite.domain.dialogue import TesterType
 from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.exporting.chat_formats import dialogue_traces, rate_metrics
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
-from theodolite.reporting.exporting.traces import dialogue_traces, rate_metrics
 
 
 @pytest.mark.parametrize("make", [live_evidence, xstest_evidence], ids=["live", "recorded"])

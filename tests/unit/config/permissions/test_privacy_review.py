@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.config.privacy_review import PRIVACY_REVIEW, require_privacy_review
+from theodolite.config.permissions import PRIVACY_REVIEW, require_privacy_review
 from theodolite.domain.errors import InputError, StudyError
 
 
