@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -363,7 +364,11 @@ def _trial(show: Callable[[HttpRequest, EditedStudy, UnsavedText, str], HttpResp
     """Return the effect of a button that tries a part of the text in the editor."""
 
     def act(request: HttpRequest, edited: EditedStudy, name: str, rest: str) -> HttpResponse:
-        return show(request, edited, UnsavedText(name=name, text=_sent_text(request, edited, name)[0]), rest)
+        try:
+            text, _ = _sent_text(request, edited, name)
+        except (InputError, InvalidStudyError) as error:
+            return study_trials.refused(request, edited, error)
+        return show(request, edited, UnsavedText(name=name, text=text), rest)
 
     return act
 
@@ -451,7 +456,9 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
         "version": _version(request, edited, shown.name),
         "added_access": reading.added_access,
         "buttons": buttons,
-        "part_buttons": [(head, one) for head, group in buttons.items() for one in group if _is_part(one, form)],
+        "part_buttons": [
+            (head, one) for head, group in buttons.items() for one in group if _is_part(one, form, shown.name)
+        ],
         "part_lines": _part_lines(shown.text, form),
         "offers": _offers(edited, shown, form),
     }
@@ -481,9 +488,13 @@ def _offers(edited: EditedStudy, shown: StudyText, form: PartForm | None) -> lis
     return [offer for offer in edited.offers if offer.name not in known]
 
 
-def _is_part(button: study_trials.TrialButton, form: PartForm | None) -> bool:
-    """Return whether a button tries the part that the form shows."""
-    return form is not None and f"{form.at}/".startswith(f"{button.part}/")
+def _is_part(button: study_trials.TrialButton, form: PartForm | None, file: str) -> bool:
+    """Return whether a button tries the part that the form shows: in the study file, or in a file of its own."""
+    if form is None:
+        return False
+    folder, _, name = button.part.partition("/")
+    is_category = folder == "schemas" and ("categories", name) in pairwise(form.path)
+    return is_category or file == f"{button.part}.yaml" or f"{form.at}/".startswith(f"{button.part}/")
 
 
 def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[TextVersion, str] | None:

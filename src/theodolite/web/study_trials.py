@@ -1,7 +1,7 @@
 """Trials of a study's unsaved text on pages of their own: previews, connections, and judges on three dialogues.
 
-Each page opens beside the editor, so that the text stays there. It works on the text as it is in the editor and
-stores nothing; the audit log names the calls that it made.
+Each page opens beside the editor, so that the text stays there; a preview is also embedded beside its form. It
+works on the text as it is in the editor and stores nothing; the audit log names the calls that it made.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from theodolite.domain.text import cost_text
 from theodolite.reporting.words import figures
 from theodolite.usecases.judge_validation import JudgeTrial, TrialReading, trial_dialogues
 from theodolite.web.annotator.annotation_page import reference_of, turns_of
-from theodolite.web.annotator.guideline_preview import GuidelinePreview, guideline_preview
+from theodolite.web.annotator.guideline_preview import FRAMED_POLICY, GuidelinePreview, guideline_preview
 from theodolite.web.asgi_handler import fill, once, run_in_pool
 from theodolite.web.questions import FormPage, form_page, humanize
 
@@ -173,7 +173,12 @@ def _shown(request: HttpRequest, edited: EditedStudy, heading: str, **context: o
 
 
 def _refused(request: HttpRequest, edited: EditedStudy, heading: str, why: str) -> HttpResponse:
-    return _shown(request, edited, heading, problem=why)
+    return _embeddable(_shown(request, edited, heading, problem=why))
+
+
+def refused(request: HttpRequest, edited: EditedStudy, error: TheodoliteError) -> HttpResponse:
+    """Return the page of a text that cannot be tried, since the values of the form do not fit into it."""
+    return _refused(request, edited, "The text contains an error", problem_of(error))
 
 
 def problem_of(error: TheodoliteError) -> str:
@@ -194,7 +199,8 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
     except (InputError, StudyError) as error:
         return _refused(request, edited, "No preview", problem_of(error))
     carried = {"file": unsaved.name, "text": unsaved.text, "act": f"preview:{name}"}
-    context = {**edited.context, "carried": carried}
+    framed = {"framed": "yes"} if "framed" in request.POST else {}
+    context = {**edited.context, **framed, "carried": carried | framed}
     questionnaire = next((one for one in study.questionnaires if one.name == name), None)
     if questionnaire is not None:
         title = questionnaire.title or humanize(name)
@@ -202,7 +208,7 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
         page = FormPage(
             instrument=questionnaire.instrument, template="web/editing/preview_questionnaire.html", context=context
         )
-        return form_page(request, page, is_first="answered" not in request.POST)
+        return _embeddable(form_page(request, page, is_first="answered" not in request.POST))
     found = _guideline(study, name)
     if found is None:
         return _refused(
@@ -216,7 +222,14 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
         context=context,
         sent=request.POST if "answered" in request.POST else {},
     )
-    return guideline_preview(request, shown)
+    return _embeddable(guideline_preview(request, shown))
+
+
+def _embeddable(answer: HttpResponse) -> HttpResponse:
+    """Return an answer that the editor may show beside its form; other sites still may not embed it."""
+    answer.headers["Content-Security-Policy"] = FRAMED_POLICY
+    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    return answer
 
 
 def _guideline(study: Study, name: str) -> tuple[Guideline, str] | None:

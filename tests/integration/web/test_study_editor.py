@@ -16,6 +16,7 @@ from django.utils import timezone
 from tests.fakes.hosts import FakeHostResolver
 from tests.integration.web.editing import change
 from theodolite.bootstrap.page_checks import PageAnswer
+from theodolite.config.load_context import shipped_text
 from theodolite.domain.event import Role
 from theodolite.store.models import AnnotationRow
 from theodolite.web.asgi_handler import open_pool
@@ -494,6 +495,32 @@ def test_previews_show_the_unsaved_text_with_the_form_of_people(editor):
     form = tried(editor, "preview:tv-spoilers-field-testing", text=text)
     assert "Preview of the text in the editor, as testers will see it." in form.content.decode()
     assert tried(editor, "preview:nothing", text=text).status_code == 422
+
+
+def test_forms_of_categories_in_a_file_of_their_own_have_a_live_preview(editor):
+    name = "schemas/aria-five-categories.yaml"
+    editor.post(act="new_file", new_file=name, table=shipped_text(name))
+    shown = re.findall(
+        r'value="(preview:[^"]+)" formtarget="_blank" data-live', editor.page(file=name, at="categories")
+    )
+    own = re.findall(
+        r'value="(preview:[^"]+)" formtarget="_blank" data-live',
+        editor.page(file=name, at="categories/risk-assessment/questions/released"),
+    )
+
+    assert (shown, own) == ([], ["preview:risk-assessment"])
+
+
+def test_a_preview_beside_its_form_is_embedded_by_the_editor_only(editor):
+    shown = tried(editor, "preview:tv-spoilers-field-testing", framed="yes")
+    broken = tried(editor, "preview:tv-spoilers-field-testing", text="levels: [", at="levels", framed="yes")
+
+    for answer, status in ((shown, 200), (broken, 422)):
+        assert answer.status_code == status
+        assert "frame-ancestors 'self'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert 'class="framed' in shown.content.decode()
+    assert 'class="framed' not in broken.content.decode()
 
 
 @override_settings(OPERATOR_KEY="quiet harbour under a slow moon")

@@ -1,12 +1,14 @@
 // The editor of a study: Ctrl+S, saves without a reload; see editing/text.js for its text view.
 // Without it the page is a plain form.
 
+import { LivePreview } from "./editing/preview.js";
 import { TextView } from "./editing/text.js";
 
 const form = document.querySelector("[data-editor]");
 const text = form.querySelector("[data-text]");
 const find = (name) => form.querySelector(`[data-${name}]`);
 const view = new TextView({ text, gutter: find("gutter"), message: find("message") });
+const preview = new LivePreview(form, find("preview"));
 const saved = document.querySelector("#saved");
 const IN_PLACE = /^(save|replace:|add_text)/;
 
@@ -68,6 +70,7 @@ function show(answer, sent) {
   form.removeAttribute("data-unsaved");
   kept = snapshot();
   view.show(...block());
+  preview.update();
 }
 
 addEventListener("beforeunload", (event) => {
@@ -92,6 +95,7 @@ form.addEventListener("submit", (event) => {
   }
 });
 view.show(...block());
+preview.update();
 const place = /^#line-(\d+)$/.exec(location.hash);
 if (place) view.goTo(Number(place[1]));
 else if (block()[0]) view.bringIn(block()[0]);
