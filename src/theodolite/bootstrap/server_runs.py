@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -52,6 +53,9 @@ START_PATIENCE_S = 30
 
 _NEW_RUN = "--new-run"
 
+_PATH = re.compile(r"(?<![\w:/.…~-])/(?:[^\s/'\"`:,()]+/)+([^\s/'\"`:,()]*)")
+"""An absolute path, but no part of an address."""
+
 SCORE = "score"
 """The stage in which judges annotate completed dialogues."""
 
@@ -100,12 +104,25 @@ class ServerStudy:
         return load_study(self.folder, resolver=resource_resolver())
 
     def runs(self) -> StudyRuns:
-        """Return the runs from the database, whichever process works on them."""
+        """Return the runs from the database, whichever process works on them; texts contain no path of the server."""
         process = latest_process(self.home)
+        if process is not None:
+            command, output = self.without_paths(process.command), self.without_paths(process.output)
+            process = replace(process, command=command, output=output)
         try:
             return StudyRuns(runs=runs_of(self.store, self.name, self.clock.now()), process=process)
         except StoreError as error:
-            return StudyRuns(process=process, problem=str(error))
+            return StudyRuns(process=process, problem=self.without_paths(str(error)))
+
+    def without_paths(self, text: str) -> str:
+        """Return a text for a page: the study's folder becomes its name, other paths keep their last part."""
+        for folder in sorted({str(self.folder), str(self.folder.resolve())}, key=len, reverse=True):
+            text = text.replace(folder, self.name)
+        for folder in sorted(
+            {str(self.home), str(self.workspace), str(self.workspace.resolve())}, key=len, reverse=True
+        ):
+            text = text.replace(folder, "…")
+        return _PATH.sub(r"…/\1", text)
 
     def readable_runs(self) -> StudyRuns:
         """Return the runs as the database shows them now.
@@ -222,7 +239,8 @@ class ServerStudy:
         possible = {starting, following}
         if runs.is_active:
             possible = {runs.active.number} if runs.active else possible
-            is_same = _without_new_run(self._command(request)) == _without_new_run(_command_of(runs))
+            command = self.without_paths(self._command(request))
+            is_same = _without_new_run(command) == _without_new_run(_command_of(runs))
             if is_same and number in possible:
                 return False
             name = f"run {runs.active.number}" if runs.active else "a run"

@@ -127,6 +127,19 @@ class StudyRuns:
         return self.active is not None or (self.process is not None and self.process.is_alive)
 
     @property
+    def is_for_judges(self) -> bool:
+        """Whether the latest process of a page lets judges annotate completed dialogues, and does nothing else."""
+        return self.process is not None and "--stage score" in self.process.command
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether such a process has ended and left no completed dialogue to the judges."""
+        if self.process is None or self.process.is_alive or not self.is_for_judges or self.latest is None:
+            return False
+        annotations = self.latest.annotations
+        return self.process.exit_code in {0, None} and 0 < annotations.over == annotations.total
+
+    @property
     def can_stop(self) -> bool:
         """Whether the working process was started from a page, so that a page can stop it."""
         return self.process is not None and self.process.is_alive

@@ -43,7 +43,7 @@ class RunPages:
 
 def progress_context(runs: StudyRuns, pages: RunPages) -> dict[str, Any]:
     """Return the variables of the list of runs and of its changing part."""
-    lines = [_run_line(run, pages) for run in runs.runs]
+    lines = [_run_line(run, pages, has_judged=runs.has_judged and run is runs.latest) for run in runs.runs]
     return {"runs": runs, "lines": lines, "output": output_of(runs), "pages": pages}
 
 
@@ -51,16 +51,24 @@ def output_of(runs: StudyRuns) -> str:
     """Return the output of the latest process if it ended before the run was complete."""
     process = runs.process
     is_whole = runs.latest is not None and runs.latest.activity in {RunActivity.FINISHED, RunActivity.PARTIAL}
+    is_whole = is_whole or runs.has_judged
     return "" if process is None or process.is_alive or is_whole else process.output
 
 
-def _run_line(run: RunProgress, pages: RunPages) -> dict[str, object]:
+JUDGED = "judges finished"
+"""Status of a run in which judges have annotated all completed dialogues, while others are not created yet."""
+
+
+def _run_line(run: RunProgress, pages: RunPages, *, has_judged: bool) -> dict[str, object]:
     """Return a run in displayed form."""
+    is_judged = has_judged and run.activity is RunActivity.STOPPED
     spent = run.status.spent
     left = None if run.status.left_s is None else int(run.status.left_s)
     return {
         "run": run,
-        "is_stopped": run.activity in {RunActivity.STOPPED, RunActivity.PARTIAL},
+        "status": JUDGED if is_judged else run.activity.value,
+        "is_stopped": not is_judged and run.activity in {RunActivity.STOPPED, RunActivity.PARTIAL},
+        "can_continue": run.activity in {RunActivity.STOPPED, RunActivity.PARTIAL},
         "is_finished": run.activity is RunActivity.FINISHED,
         "results": pages.results(run.number) if pages.results is not None and run.sessions.done else "",
         "cost": spent_text(spent.cost_microusd, spent.calls, spent.unpriced_calls),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -75,8 +76,30 @@ def test_judges_annotate_dialogues_of_people_in_a_separate_process(own, client_a
     assert process.command == f"theodolite run {own.folder} --stage score"
     assert AnnotationRow.objects.filter(annotator="signs").exists(), process.output
     assert "A run is starting" not in page
+    assert "The judges did not finish" not in page
     entry = AuditEntry.objects.get(verb="started run")
     assert (entry.hosted, entry.facts) == (own, {"options": "--stage score"})
+
+
+def test_the_output_of_a_run_shows_no_path_of_the_server(own):
+    study = server_study(own)
+    study.home.mkdir(parents=True, exist_ok=True)
+    record = {"pid": 1, "command": f"theodolite run {own.folder} --stage score"}
+    (study.home / run_process.RECORD_NAME).write_text(json.dumps(record), encoding="utf-8")
+    lines = [f"Report: {study.home}/report.html", f"{own.folder}/study.yaml:3: wrong", "GET http://127.0.0.1:9/v1/chat"]
+    text = "\n".join([*lines, 'File "/usr/lib/python3/some/module.py", line 3'])
+    (study.home / run_process.LOG_NAME).write_text(text, encoding="utf-8")
+
+    process = study.runs().process
+
+    assert process is not None
+    assert process.output.splitlines() == [
+        "Report: …/report.html",
+        f"{study.name}/study.yaml:3: wrong",
+        "GET http://127.0.0.1:9/v1/chat",
+        'File "…/module.py", line 3',
+    ]
+    assert process.command == f"theodolite run {study.name} --stage score"
 
 
 def test_the_cost_of_judges_over_peoples_dialogues_is_confirmed_before_the_start(paid, client_as, started):

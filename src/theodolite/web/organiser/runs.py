@@ -60,8 +60,7 @@ def may_start(access: AccessContext, stage: str = SCORE) -> bool:
 
 def may_stop(access: AccessContext, runs: StudyRuns) -> bool:
     """Return whether the reader may stop the process: analysts only one that they could have started."""
-    command = runs.process.command if runs.process is not None else ""
-    return access.role is Role.ORGANISER or (may_start(access) and command.endswith(f"--stage {SCORE}"))
+    return access.role is Role.ORGANISER or (may_start(access) and runs.is_for_judges)
 
 
 def _pages(access: AccessContext, runs: StudyRuns, stage: str = "") -> RunPages:
@@ -143,7 +142,7 @@ def start_run(request: HttpRequest, access: AccessContext) -> HttpResponse:
         try:
             study.start(loaded, asked, environment_of(access.hosted, loaded.study))
         except TheodoliteError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, study.without_paths(str(error)))
         else:
             facts = {"options": " ".join(asked.options())}
             access.audit("started run", f"study {access.hosted.token}", **facts)
@@ -162,7 +161,7 @@ def _start_page(
         study.require_permission(loaded, environment_of(access.hosted, loaded.study))
         blocked = ""
     except InputError as error:
-        blocked = str(error)
+        blocked = study.without_paths(str(error))
     context = start_context(
         loaded,
         shown_runs,
@@ -181,7 +180,8 @@ def _start_page(
 
 def _faulty(request: HttpRequest, access: AccessContext, error: InputError) -> HttpResponse:
     """Return the page for a study whose files have errors."""
-    context = {"access": access, "faults": problem_of(error)}
+    faults = server_study(access.hosted).without_paths(problem_of(error))
+    context = {"access": access, "faults": faults}
     return render(request, "web/organiser/start_run.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -203,7 +203,7 @@ async def check_run(request: HttpRequest, access: AccessContext) -> HttpResponse
     except TimeoutError:
         problem = f"no result within {CONNECTION_S:.0f} seconds"
     except TheodoliteError as error:
-        problem = str(error)
+        problem = study.without_paths(str(error))
     return await sync_to_async(_start_page)(request, access, loaded, stage, checks=checks, problem=problem)
 
 
