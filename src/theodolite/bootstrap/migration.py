@@ -29,7 +29,8 @@ if TYPE_CHECKING:  # a process that finds all tables does not wait for the lock 
 
 _LOG = logging.getLogger(__name__)
 
-_APPLIED = "SELECT name FROM django_migrations WHERE app = 'store' ORDER BY name"
+_APPLIED = "SELECT name FROM django_migrations WHERE app = %s ORDER BY name"
+_WEB = "web"
 _NUMBERED = re.compile(r"\d{4}_\w+")
 _OURS = "theodolite"
 _ADVISORY_LOCK = 7_305_815_424_911
@@ -133,6 +134,8 @@ def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any]
         with FileLock(workspace / "migrate.lock"), _advisory_lock():
             load_all_tables()
             applied = _applied()
+            if whole:
+                _require_known_state(location, _applied(_WEB), _steps_of("theodolite.web"))
             if _is_up_to_date(location) and not (whole and _is_more_wanted()):  # another process was faster
                 return
             if applied:
@@ -228,8 +231,18 @@ def _is_up_to_date(path: Place) -> bool:
         WrongSchema: If the last migration of the database is not one of this program's.
     """
     applied, known = _applied(), known_migrations()
+    _require_known_state(path, applied, known)
+    return applied[-1:] == known[-1:]
+
+
+def _require_known_state(path: Place, applied: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse tables that another version of this program wrote and that this one cannot migrate.
+
+    Raises:
+        WrongSchema: If the last migration of the database is not one of this program's.
+    """
     if not applied or applied[-1] in known:
-        return applied[-1:] == known[-1:]
+        return
     if applied[-1] > known[-1]:
         message = (
             f"the database {path.name} was written by a newer version of Theodolite: it has `{applied[-1]}`, "
@@ -244,11 +257,11 @@ def _is_up_to_date(path: Place) -> bool:
     raise WrongSchema(message)
 
 
-def _applied() -> list[str]:
+def _applied(application: str = "store") -> list[str]:
     with connection.cursor() as cursor:
         if "django_migrations" not in connection.introspection.table_names(cursor):
             return []
-        cursor.execute(_APPLIED)
+        cursor.execute(_APPLIED, [application])
         return [name for (name,) in cursor.fetchall()]
 
 

@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection, transaction
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.demo.studies import lay_out_event
+from theodolite.domain.errors import WrongSchema
 from theodolite.domain.event import Role
 from theodolite.web.accounts.invitations import accept, invite
 from theodolite.web.events import host_study
@@ -38,3 +39,11 @@ def test_people_sign_in_and_the_audit_log_is_stored_on_postgresql(organiser, tmp
         cursor.execute(statement)
     assert held.role == "senior annotator"
     assert set(AuditEntry.objects.values_list("verb", flat=True)) >= {"added study to server", "invited", "joined"}
+
+
+def test_tables_of_the_web_side_between_two_kept_migrations_are_refused(organiser, tmp_path):
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE django_migrations SET name = '0017_early' WHERE app = 'web' AND name LIKE '0025%'")
+
+    with pytest.raises(WrongSchema, match=r"unreleased version.*0017_early.*0016_languages.*0025_.*another folder"):
+        migrate(tmp_path, connection.settings_dict, whole=True)
