@@ -30,14 +30,14 @@ class Scope(StrEnum):
 
 
 SCOPE_TEXTS = {
-    Scope.READ_DIALOGUES: "Read dialogues",
-    Scope.READ_ANNOTATIONS: "Read annotations",
-    Scope.WRITE_ANNOTATIONS: "Write annotations",
-    Scope.READ_RESULTS: "Read results and tables",
+    Scope.READ_DIALOGUES: "Read dialogues, and the queue of senior annotators",
+    Scope.READ_ANNOTATIONS: "Read the annotations of people and judges",
+    Scope.WRITE_ANNOTATIONS: "Import labels; take, answer, submit and release annotation tasks",
+    Scope.READ_RESULTS: "Read measurements, results and tables",
     Scope.RUN_MEASUREMENTS: "Start measurements",
-    Scope.CONTROL_RUNS: "Start and stop runs",
+    Scope.CONTROL_RUNS: "Start, resume and stop runs and judges, which may cost money",
 }
-"""Labels of the scopes."""
+"""What each scope permits."""
 
 
 class ApiToken(models.Model):
