@@ -24,6 +24,9 @@ WEB = Path(__file__).parents[1] / "src" / "theodolite" / "web"
 LOCALE = WEB / "locale"
 _KEYWORDS = {"_": None, "lazy": None, "gettext": None, "gettext_lazy": None, "ngettext": (1, 2)}
 
+ENGLISH = "en"
+"""Catalogue that is written by hand: other words for English texts of other packages."""
+
 _NO_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 """Stands where the form wants a day: the same words are the same bytes, whenever they are compiled."""
 
@@ -84,15 +87,22 @@ def _strings(string: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def languages() -> list[str]:
-    """Return the languages that there are catalogues of."""
-    return sorted(path.name for path in LOCALE.iterdir() if path.is_dir())
+    """Return the languages that there are translations to."""
+    return sorted(path.name for path in LOCALE.iterdir() if path.is_dir() and path.name != ENGLISH)
+
+
+def english() -> Catalog:
+    """Return the catalogue of other words for English texts."""
+    path = LOCALE / ENGLISH / "LC_MESSAGES" / "django.po"
+    return read_po(io.BytesIO(path.read_bytes()), locale=ENGLISH)
 
 
 def main() -> int:
     """Write all catalogues, or say what is wrong with them."""
     checks, wrong = "--check" in sys.argv, []
-    for language in languages():
-        catalogue, folder = renewed(language), LOCALE / language / "LC_MESSAGES"
+    for language in [*languages(), ENGLISH]:
+        catalogue = english() if language == ENGLISH else renewed(language)
+        folder = LOCALE / language / "LC_MESSAGES"
         for name, content in (("django.po", po_text(catalogue)), ("django.mo", mo_bytes(catalogue))):
             path = folder / name
             if checks and (not path.exists() or path.read_bytes() != content):

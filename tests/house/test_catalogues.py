@@ -31,6 +31,15 @@ def test_a_catalogue_translates_every_text_and_is_compiled(language):
     assert (folder / "django.mo").read_bytes() == catalogues.mo_bytes(catalogue), "run python tools/catalogues.py"
 
 
+def test_the_english_catalogue_is_compiled_and_in_sentence_case():
+    catalogue, folder = catalogues.english(), catalogues.LOCALE / catalogues.ENGLISH / "LC_MESSAGES"
+    texts = [str(message.string) for message in catalogue if message.id]
+
+    assert (folder / "django.po").read_bytes() == catalogues.po_text(catalogue), "run python tools/catalogues.py"
+    assert (folder / "django.mo").read_bytes() == catalogues.mo_bytes(catalogue), "run python tools/catalogues.py"
+    assert [text for text in texts if any(word[0].isupper() for word in text.split()[1:] if word.isalpha())] == []
+
+
 @pytest.mark.parametrize("path", MARKED, ids=lambda path: path.name)
 def test_pages_for_testers_contain_no_unmarked_text(path):
     assert path.name in FOR_OTHERS or unmarked(path.read_text(encoding="utf-8")) == []

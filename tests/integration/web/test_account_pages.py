@@ -6,6 +6,7 @@ A separate file: while a browser is open, its event loop prevents queries of Dja
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser_pages import Visitor, assert_accessible, load_by_click
 
@@ -44,6 +45,13 @@ def test_the_account_pages_have_no_barrier(visitor):
     page.goto("/demo/")
     assert_accessible(page)
     load_by_click(page.get_by_role("button", name="Sami"))
-    for path in ("/account/2fa/", "/account/2fa/totp/activate/", "/account/2fa/webauthn/add/", "/account/logout/"):
+    headings = {
+        "/account/2fa/": "Two-factor authentication",
+        "/account/2fa/totp/activate/": "Activate authenticator app",
+        "/account/2fa/webauthn/add/": "Add security key",
+        "/account/logout/": "Sign out",
+    }
+    for path, heading in headings.items():
         page.goto(path)
+        expect(page.locator("main h1")).to_have_text(heading)
         assert_accessible(page)
