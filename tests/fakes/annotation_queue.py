@@ -215,9 +215,9 @@ def a_venue(database: Database, n_dialogues: int = 3) -> Venue:
 
 def promoted(records: RecordCache, queue: str) -> frozenset[str]:
     """Return the names of the judges that are promoted in their present version."""
-    from theodolite.annotation.queues import standings
+    from theodolite.annotation.queues import judge_statuses
 
-    return frozenset(state.judge for state in standings(records, queue) if state.promotion)
+    return frozenset(state.judge for state in judge_statuses(records, queue) if state.promotion)
 
 
 def void(token: str) -> None:

@@ -25,8 +25,10 @@ FORMER_NAMES = frozenset(
         "Bundle",
         "Cabinet",
         "Cast",
+        "CategoryStanding",
         "Certificate",
         "ChatKnock",
+        "ClaimStanding",
         "CodingOffice",
         "CodingRoom",
         "Complaints",
@@ -47,6 +49,7 @@ FORMER_NAMES = frozenset(
         "Handover",
         "HeldBy",
         "Here",
+        "JudgeStanding",
         "Keeper",
         "Knock",
         "Lapse",
@@ -133,6 +136,7 @@ FORMER_NAMES = frozenset(
         "thoughts",
         "told_topics",
         "vault",
+        "standing_failures",
         "ways_out",
     ]
 )

@@ -15,7 +15,7 @@ from theodolite.annotation.queues import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
 from theodolite.domain.annotating.discrepancy import RoomShift
-from theodolite.domain.annotating.quality import BesidePeople, JudgeStanding, judge_key
+from theodolite.domain.annotating.quality import BesidePeople, JudgeStatus, judge_key
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreement import (
@@ -331,7 +331,7 @@ def _suggesting_judge(records: RecordCache, queue: QueueRow) -> str:
     return plan.judge if plan else ""
 
 
-def beside_people(records: RecordCache, queue: str, judge: JudgeStanding) -> tuple[BesidePeople, ...]:
+def beside_people(records: RecordCache, queue: str, judge: JudgeStatus) -> tuple[BesidePeople, ...]:
     """Return the agreement of a judge's current version with people, for each question."""
     guideline = guideline_of(records, queue, judge.guideline)
     answers = all_answers(records, queue, judge.guideline, judge_version=judge.version).everybody

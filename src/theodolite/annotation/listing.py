@@ -288,11 +288,11 @@ def _matching(queue: QueueRow, sought: DialogueFilter) -> QuerySet[DialogueRow]:
         groups = DialogueGroupRow.objects.filter(dialogue=OuterRef("pk"), name=name, value=value)
         rows = rows.filter(Exists(groups))
     if sought.flag is not None:
-        rows = rows.filter(Exists(_standing_cases(queue).filter(dialogue=OuterRef("pk"), kind=sought.flag.value)))
+        rows = rows.filter(Exists(_undismissed_cases(queue).filter(dialogue=OuterRef("pk"), kind=sought.flag.value)))
     return rows
 
 
-def _standing_cases(queue: QueueRow) -> QuerySet[CaseRow]:
+def _undismissed_cases(queue: QueueRow) -> QuerySet[CaseRow]:
     dismissed = CaseStepRow.objects.filter(case=OuterRef("pk"), act=CaseAct.DISMISSED.value)
     return CaseRow.objects.filter(~Exists(dismissed), study=queue.study)
 
@@ -346,7 +346,7 @@ def _item(row: Any) -> ListedItem:  # a work item with the questions that its re
 
 
 def _flags_of(queue: QueueRow, dialogues: Sequence[int]) -> dict[int, tuple[FlagKind, ...]]:
-    rows = _standing_cases(queue).filter(dialogue_id__in=dialogues).order_by("dialogue_id", "kind")
+    rows = _undismissed_cases(queue).filter(dialogue_id__in=dialogues).order_by("dialogue_id", "kind")
     raised: defaultdict[int, dict[FlagKind, None]] = defaultdict(dict)
     for dialogue, kind in rows.values_list("dialogue_id", "kind"):
         raised[dialogue][FlagKind(kind)] = None

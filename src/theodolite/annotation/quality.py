@@ -23,7 +23,7 @@ from theodolite.annotation.rules import (
     worked_examples,
 )
 from theodolite.domain.annotating.quality import (
-    CategoryStanding,
+    CategoryReadiness,
     Conscientiousness,
     GoldItem,
     KnownAnswer,
@@ -401,15 +401,15 @@ def qualified_for(records: RecordCache, queue: QueueRow, participant: str) -> fr
     acknowledged in their current wording. After that, categories with practised
     examples in this series and a passed test are open, both in the current version.
     """
-    return standing(records, queue, participant).open_to
+    return _progress_of(records, queue, participant).open_to
 
 
-def standing(records: RecordCache, queue: QueueRow, participant: str) -> Onboarding:
+def _progress_of(records: RecordCache, queue: QueueRow, participant: str) -> Onboarding:
     """Return the progress of an annotator towards a queue."""
-    return standings(records, queue, [participant])[participant]
+    return _onboardings(records, queue, [participant])[participant]
 
 
-def standings(records: RecordCache, queue: QueueRow, participants: Collection[str]) -> dict[str, Onboarding]:
+def _onboardings(records: RecordCache, queue: QueueRow, participants: Collection[str]) -> dict[str, Onboarding]:
     """Return the progress of several annotators towards a queue, in a constant number of queries."""
     design = records.design(queue.design_id)
     done = _done(queue, design, participants)
@@ -464,13 +464,13 @@ def _onboarding(records: RecordCache, design: QueueDesign, done: _Done, who: str
     return Onboarding(
         background_read=read[BACKGROUND],
         rules_read=read[RULES],
-        categories=tuple(_standing(records, design, category, done, who) for category in design.categories),
+        categories=tuple(_readiness(records, design, category, done, who) for category in design.categories),
     )
 
 
-def _standing(
+def _readiness(
     records: RecordCache, design: QueueDesign, category: QueueCategory, done: _Done, who: str
-) -> CategoryStanding:
+) -> CategoryReadiness:
     process, version = design.process, category.version
     guideline = records.guideline(version)
     practice = examples_for(guideline)[0]
@@ -478,7 +478,7 @@ def _standing(
     attempts = done.tests.get(who, Counter())[version]
     qualified = not process.pass_mark or (category.name, version) in done.passed.get(who, ())
     left = tuple(number for number, index in enumerate(practice, start=1) if index not in gone)
-    return CategoryStanding(
+    return CategoryReadiness(
         category=category.name,
         version=version,
         qualified=qualified,
@@ -527,12 +527,12 @@ def acknowledge(records: RecordCache, queue: str, participant: str, subject: str
 
 def onboarding(records: RecordCache, queue: str, participant: str) -> Onboarding:
     """Return the progress of an annotator towards the queue."""
-    return standing(records, queue_of(queue), participant)
+    return _progress_of(records, queue_of(queue), participant)
 
 
 def onboardings(records: RecordCache, queue: str, participants: Collection[str]) -> dict[str, Onboarding]:
     """Return the progress of several annotators towards the queue."""
-    return standings(records, queue_of(queue), participants)
+    return _onboardings(records, queue_of(queue), participants)
 
 
 def practise(

@@ -20,7 +20,7 @@ from theodolite.annotation.rules import (
     routed,
     sees_violation,
 )
-from theodolite.domain.annotating.quality import Demotion, JudgeStanding, Promotion, is_model, judge_key
+from theodolite.domain.annotating.quality import Demotion, JudgeStatus, Promotion, is_model, judge_key
 from theodolite.domain.annotating.work import ItemState, QueueCategory, QueueDesign, ReservationState, Routed
 from theodolite.domain.annotation import AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator
@@ -101,12 +101,12 @@ def held_promotions(records: RecordCache, queue: QueueRow) -> list[Promotion]:
     return [one for one in result if one is not None]
 
 
-def standings(records: RecordCache, queue: str) -> list[JudgeStanding]:
+def judge_statuses(records: RecordCache, queue: str) -> list[JudgeStatus]:
     """Return the status of each judge of the queue's study, in the order of the study."""
-    return _standings(records, queue_of(queue))
+    return _judge_statuses(records, queue_of(queue))
 
 
-def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
+def _judge_statuses(records: RecordCache, queue: QueueRow) -> list[JudgeStatus]:
     study, held = records.study(queue.study_content_id), []
     for judge in judges_of(study):
         version = study.annotator_version(judge.name)
@@ -118,7 +118,7 @@ def _standings(records: RecordCache, queue: QueueRow) -> list[JudgeStanding]:
             if validation_report.guideline_version == requested
         ]
         held.append(
-            JudgeStanding(
+            JudgeStatus(
                 judge=judge.name,
                 guideline=judge.guideline,
                 version=version,
@@ -301,27 +301,27 @@ def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: st
     row = queue_of(queue)
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
-        stands = _standing(records, row, judge, reason)
-        guideline = records.study(row.study_content_id).guideline(stands.guideline)
-        if stands.validation_report is None:
+        status = _judge_status(records, row, judge, reason)
+        guideline = records.study(row.study_content_id).guideline(status.guideline)
+        if status.validation_report is None:
             message = (
                 f"`{judge}` has no validation report for this version of itself and of `{guideline.name}`; "
                 "label a sample by hand and validate the judge first"
             )
             raise InputError(message)
-        if stands.promotion is not None:
-            return stands.promotion
+        if status.promotion is not None:
+            return status.promotion
         made = Promotion(
             judge=judge,
-            judge_version=stands.version,
+            judge_version=status.version,
             guideline=guideline.name,
             guideline_version=version_of(guideline),
-            validation_report=version_of(stands.validation_report),
+            validation_report=version_of(status.validation_report),
             by=by,
             reason=reason.strip(),
-            number=stands.past[-1].number + 1 if stands.past else 1,
+            number=status.past[-1].number + 1 if status.past else 1,
         )
-        file_record(records.contents, Promotion.subject(stands.version), made)
+        file_record(records.contents, Promotion.subject(status.version), made)
         let_judges_take(records, row)
     return made
 
@@ -341,19 +341,19 @@ def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str
     row = queue_of(queue)
     with transaction.atomic():
         one_at_a_time(f"queue {row.token}")
-        stands = _standing(records, row, judge, reason)
-        if stands.promotion is None:
+        status = _judge_status(records, row, judge, reason)
+        if status.promotion is None:
             message = f"`{judge}` is not promoted in this version; there is nothing to withdraw"
             raise Conflict(message)
         ended = Demotion(
-            judge=judge, judge_version=stands.version, by=by, reason=reason.strip(), number=stands.promotion.number
+            judge=judge, judge_version=status.version, by=by, reason=reason.strip(), number=status.promotion.number
         )
-        file_record(records.contents, Promotion.subject(stands.version), ended)
+        file_record(records.contents, Promotion.subject(status.version), ended)
         return take_back(row, judge, by=by, reason=reason.strip())
 
 
-def _standing(records: RecordCache, row: QueueRow, judge: str, reason: str) -> JudgeStanding:
-    result = next((standing for standing in _standings(records, row) if standing.judge == judge), None)
+def _judge_status(records: RecordCache, row: QueueRow, judge: str, reason: str) -> JudgeStatus:
+    result = next((status for status in _judge_statuses(records, row) if status.judge == judge), None)
     if result is None or not reason.strip():
         message = f"deciding takes a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
         raise InputError(message)

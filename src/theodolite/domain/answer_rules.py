@@ -296,7 +296,7 @@ def label_of(annotation: Annotation, question: Question, rules: Sequence[DefectR
     return min(labels, key=rank, default=None)
 
 
-def standing_failures(table: AnswerTable, position: int) -> tuple[UnitFailure, ...]:
+def unresolved_failures(table: AnswerTable, position: int) -> tuple[UnitFailure, ...]:
     """Return the failures of a session that no later attempt has resolved."""
     failures = table.failures.get(position, ())
     if table.dialogues[position] is None:

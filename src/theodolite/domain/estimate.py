@@ -213,7 +213,7 @@ class Findings:
     typology: tuple[TypologyRate, ...] = ()
 
 
-class ClaimStanding(StrEnum):
+class ClaimStatus(StrEnum):
     """State of a claim after a run."""
 
     SUPPORTED = "supported"
@@ -233,7 +233,7 @@ class ClaimTest:
     Attributes:
         application: Name of the application that makes the claim.
         claim: The claim.
-        standing: State of the claim.
+        status: State of the claim.
         guideline: Name of the deciding rule's guideline; empty if there is none.
         rule: Name of the defect rule; empty if there is none.
         annotator: Annotator of the labels; `reference` for final labels, empty if none decide.
@@ -245,7 +245,7 @@ class ClaimTest:
 
     application: str
     claim: Claim
-    standing: ClaimStanding
+    status: ClaimStatus
     guideline: str = ""
     rule: str = ""
     annotator: str = ""

@@ -65,9 +65,9 @@ def is_public(address: str) -> bool:
         met = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    older = _standing_for(met)
-    if older is not None or isinstance(met, ipaddress.IPv4Address):
-        return _is_public_4(older or ipaddress.IPv4Address(met.packed))
+    embedded = _embedded_ipv4(met)
+    if embedded is not None or isinstance(met, ipaddress.IPv4Address):
+        return _is_public_4(embedded or ipaddress.IPv4Address(met.packed))
     return met.is_global and met in _UNICAST and not any(met in network for network in _REFUSED_6)
 
 
@@ -76,7 +76,7 @@ def _is_public_4(address: ipaddress.IPv4Address) -> bool:
     return is_given_out and not any(address in network for network in _REFUSED_4)
 
 
-def _standing_for(address: _Address) -> ipaddress.IPv4Address | None:
+def _embedded_ipv4(address: _Address) -> ipaddress.IPv4Address | None:
     """Return the IPv4 address within an IPv6 address of a known form; None for all others."""
     if isinstance(address, ipaddress.IPv4Address):
         return None

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.annotator import REFERENCE
-from theodolite.domain.answer_rules import labels_of, standing_failures
+from theodolite.domain.answer_rules import labels_of, unresolved_failures
 from theodolite.domain.answers import AnswerTable, DialogueLabel
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
@@ -270,7 +270,7 @@ def _listed(
 
 def _dialogue(table: AnswerTable, position: int, labels: tuple[ListedLabel, ...]) -> RunDialogue:
     setting, summary = table.settings[position], table.dialogues[position]
-    failures = standing_failures(table, position)
+    failures = unresolved_failures(table, position)
     return RunDialogue(
         position=position,
         label=table.sessions.label(position),

@@ -13,7 +13,7 @@ from tests.fakes.annotation_queue import RISK, STUDY, Venue, a_design, a_unit, h
 from theodolite.annotation.agreement import agreement, beside_people, question_figures
 from theodolite.annotation.assignment import n_left, next_work
 from theodolite.annotation.quality import from_above, to_review
-from theodolite.annotation.queues import add_dialogues, demote, open_queue, promote, standings
+from theodolite.annotation.queues import add_dialogues, demote, judge_statuses, open_queue, promote
 from theodolite.annotation.review import disputed_items, open_review, review_sheet
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
@@ -121,7 +121,7 @@ def test_a_shadow_judge_replaces_no_annotation_of_people(venue: Venue, queue: st
             assert annotated(venue, queue, who)
 
     (found, *_) = question_figures(venue.records, queue, "risk", "released").models_beside_people()
-    (standing,) = standings(venue.records, queue)
+    (standing,) = judge_statuses(venue.records, queue)
     released, bad = beside_people(venue.records, queue, standing)
 
     assert (found.first, found.second, found.is_model, found.alike.value) == ("p-1", "judge", True, 0.0)
@@ -162,7 +162,7 @@ def test_an_unreadable_label_is_no_annotation(venue: Venue, queue: str) -> None:
     read(venue, 0, UNREADABLE)
     raised(venue, queue)
 
-    assert standings(venue.records, queue)[0].n_passes == 0
+    assert judge_statuses(venue.records, queue)[0].n_passes == 0
 
 
 def test_a_withdrawn_judge_loses_its_annotations_except_those_under_review(venue: Venue, queue: str) -> None:
@@ -179,7 +179,7 @@ def test_a_withdrawn_judge_loses_its_annotations_except_those_under_review(venue
     with pytest.raises(Conflict, match="not promoted"):
         demote(venue.records, queue, "judge", by="s-1", reason="Again.")
     raised(venue, queue, number=2)
-    assert [type(one).__name__ for one in standings(venue.records, queue)[0].past] == [
+    assert [type(one).__name__ for one in judge_statuses(venue.records, queue)[0].past] == [
         "Promotion",
         "Demotion",
         "Promotion",

@@ -14,7 +14,7 @@ from theodolite.domain.answer_rules import (
     label_of,
     labels_of,
     positions_of,
-    standing_failures,
+    unresolved_failures,
     versions_of,
 )
 from theodolite.domain.answers import DialogueLabel, outcomes_of
@@ -166,7 +166,7 @@ def test_a_session_completed_after_a_failure_is_not_failed():
     study.fail("d1")
 
     assert labels(study, "large") == [(Outcome.MISSING, None)]
-    assert standing_failures(study.evidence().answers, 0) == ()
+    assert unresolved_failures(study.evidence().answers, 0) == ()
 
 
 def test_labels_of_selected_positions_equal_those_of_the_whole_plan():

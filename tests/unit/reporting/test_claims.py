@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.evidence import changed, facts
 from tests.fakes.report import assets, evidence_named, findings_named
 from theodolite.domain.application import Claim, ClaimKind, GuardrailSite, Mitigation
-from theodolite.domain.estimate import ClaimStanding, ClaimTest
+from theodolite.domain.estimate import ClaimStatus, ClaimTest
 from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.run import FailureKind
 from theodolite.reporting.page.report import report_html
@@ -20,9 +20,9 @@ from theodolite.reporting.results.document import results_document
 CLAIM = Claim(text="Keeps <to> the policy.", kind=ClaimKind.CAPABILITY, scripts=("a",))
 
 
-def claimed(standing=ClaimStanding.SUPPORTED, **more):
+def claimed(status=ClaimStatus.SUPPORTED, **more):
     about = {"guideline": "groundedness", "rule": "ungrounded", "annotator": "grounded", "planned": 5, "n": 4}
-    return ClaimTest(application="bot-1.4", claim=CLAIM, standing=standing, **(about | more))
+    return ClaimTest(application="bot-1.4", claim=CLAIM, status=status, **(about | more))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_the_disposition_of_an_application_adds_up(evidence):
 
 
 def test_results_contain_the_status_of_each_claim(evidence):
-    findings = replace(findings_named("live"), claims=(claimed(ClaimStanding.CONTRADICTED, contradicting=("d003",)),))
+    findings = replace(findings_named("live"), claims=(claimed(ClaimStatus.CONTRADICTED, contradicting=("d003",)),))
 
     (entry,) = results_document(evidence, findings, facts())["applications"]
 
@@ -65,7 +65,7 @@ def test_results_contain_the_status_of_each_claim(evidence):
 
 
 def test_the_report_shows_guardrails_refusals_and_claims(evidence):
-    findings = replace(findings_named("live"), claims=(claimed(ClaimStanding.CONTRADICTED, contradicting=("d003",)),))
+    findings = replace(findings_named("live"), claims=(claimed(ClaimStatus.CONTRADICTED, contradicting=("d003",)),))
 
     page = report_html(evidence, findings, facts(), assets())
 
@@ -88,7 +88,7 @@ def test_the_report_shows_guardrails_refusals_and_claims(evidence):
             ),
         ),
         (claimed(n=5), "supported: none of 5 labelled dialogues shows a defect by groundedness.ungrounded (grounded)"),
-        (claimed(ClaimStanding.NOT_TESTED, n=0, reason="it names no scripts"), "not tested: it names no scripts"),
+        (claimed(ClaimStatus.NOT_TESTED, n=0, reason="it names no scripts"), "not tested: it names no scripts"),
     ],
 )
 def test_a_claim_in_words_has_its_counts(test, words):
@@ -96,7 +96,7 @@ def test_a_claim_in_words_has_its_counts(test, words):
 
 
 def test_a_summary_counts_claims_and_names_contradicting_ones():
-    tests = (claimed(), claimed(ClaimStanding.CONTRADICTED, contradicting=("d001", "d002", "d003", "d004")))
+    tests = (claimed(), claimed(ClaimStatus.CONTRADICTED, contradicting=("d001", "d002", "d003", "d004")))
 
     assert claims_text(()) == ""
     assert claims_text(tests[:1]) == "1 supported."

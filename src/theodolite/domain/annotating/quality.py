@@ -183,7 +183,7 @@ class QualificationResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CategoryStanding:
+class CategoryReadiness:
     """Training status of one annotator in one category of a queue.
 
     Attributes:
@@ -229,14 +229,14 @@ class Onboarding:
 
     background_read: bool
     rules_read: bool
-    categories: tuple[CategoryStanding, ...]
+    categories: tuple[CategoryReadiness, ...]
 
     @property
     def open_to(self) -> frozenset[str]:
         """Names of the categories open to the annotator; empty before the texts were acknowledged."""
         if not (self.background_read and self.rules_read):
             return frozenset()
-        return frozenset(standing.category for standing in self.categories if standing.is_ready)
+        return frozenset(progress.category for progress in self.categories if progress.is_ready)
 
     @property
     def is_cleared(self) -> bool:
@@ -334,7 +334,7 @@ class BesidePeople:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeStanding:
+class JudgeStatus:
     """State of a judge in a queue's study: in the background or promoted, with the evidence.
 
     Attributes:

@@ -15,7 +15,7 @@ from theodolite.domain.application import Application, Claim
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import (
-    ClaimStanding,
+    ClaimStatus,
     ClaimTest,
     Confusion,
     Estimate,
@@ -514,8 +514,8 @@ def claim_tests(evidence: Evidence) -> Iterator[ClaimTest]:
 
 def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterator[ClaimTest]:
     if claim.untestable:
-        standing = ClaimStanding.UNTESTABLE
-        yield ClaimTest(application=application.name, claim=claim, standing=standing, reason=claim.untestable)
+        status = ClaimStatus.UNTESTABLE
+        yield ClaimTest(application=application.name, claim=claim, status=status, reason=claim.untestable)
         return
     rules = rules_meant(claim, evidence.study.guidelines)
     reason = _why_unclear(claim, len(rules))
@@ -557,7 +557,7 @@ def _is_of(setting: Setting, claim: Claim, rule: DefectRule) -> bool:
 
 
 def _untested(application: Application, claim: Claim, reason: str) -> ClaimTest:
-    return ClaimTest(application=application.name, claim=claim, standing=ClaimStanding.NOT_TESTED, reason=reason)
+    return ClaimTest(application=application.name, claim=claim, status=ClaimStatus.NOT_TESTED, reason=reason)
 
 
 def _tested(
@@ -568,12 +568,12 @@ def _tested(
     scale = labels.question.scale
     label = labels.table.sessions.label
     defects = [label(position) for position, value in labelled if rule.is_defect(value, scale)]
-    standing = ClaimStanding.CONTRADICTED if defects else ClaimStanding.SUPPORTED
+    status = ClaimStatus.CONTRADICTED if defects else ClaimStatus.SUPPORTED
     guideline: Guideline = labels.guideline
     return ClaimTest(
         application=application.name,
         claim=claim,
-        standing=standing if labelled else ClaimStanding.NOT_TESTED,
+        status=status if labelled else ClaimStatus.NOT_TESTED,
         guideline=guideline.name,
         rule=rule.name,
         annotator=source.name,

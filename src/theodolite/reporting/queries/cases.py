@@ -12,7 +12,7 @@ from itertools import islice
 
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.annotator import REFERENCE, Annotator, ModelJudge
-from theodolite.domain.answer_rules import labels_of, standing_failures
+from theodolite.domain.answer_rules import labels_of, unresolved_failures
 from theodolite.domain.answers import AnswerTable, DialogueLabel, DialogueSummary, UnitFailure
 from theodolite.domain.application import PromptedModel
 from theodolite.domain.dialogue import Dialogue
@@ -65,7 +65,7 @@ class Case:
     @property
     def failures(self) -> tuple[UnitFailure, ...]:
         """The failures without a successful later attempt."""
-        return standing_failures(self.table, self.index)
+        return unresolved_failures(self.table, self.index)
 
     def is_assigned(self, annotator: str) -> bool:
         """Return whether an annotator was to label the dialogue."""

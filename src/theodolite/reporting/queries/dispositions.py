@@ -11,7 +11,7 @@ from theodolite.domain.annotator import PEOPLE, REFERENCE
 from theodolite.domain.answer_rules import annotators_of, reference_names
 from theodolite.domain.answers import WORST_FIRST
 from theodolite.domain.application import Application
-from theodolite.domain.estimate import ClaimStanding, ClaimTest
+from theodolite.domain.estimate import ClaimStatus, ClaimTest
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import FailureKind, FailureSource
 from theodolite.domain.study import Study
@@ -268,23 +268,23 @@ def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
 
 def claim_words(study: Study, test: ClaimTest) -> str:
     """Return the status of a claim and its evidence, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
-    if test.standing in {ClaimStanding.NOT_TESTED, ClaimStanding.UNTESTABLE}:
-        return f"{test.standing.value}: {test.reason}"
+    if test.status in {ClaimStatus.NOT_TESTED, ClaimStatus.UNTESTABLE}:
+        return f"{test.status.value}: {test.reason}"
     n = figures.number_of(test.n, "labelled dialogue")
     missing = test.planned - test.n
     rest = f", {figures.count(missing)} more without a label" if missing else ""
     by = title_of(study, test.annotator)
     verb = "show" if len(test.contradicting) > 1 else "shows"
     defects = figures.count(len(test.contradicting)) if test.contradicting else "none"
-    return f"{test.standing.value}: {defects} of {n} {verb} a defect by {test.guideline}.{test.rule} ({by}){rest}"
+    return f"{test.status.value}: {defects} of {n} {verb} a defect by {test.guideline}.{test.rule} ({by}){rest}"
 
 
 def claims_text(tests: tuple[ClaimTest, ...]) -> str:
     """Return the claims by state, and the evidence against contradicted ones; empty without claims."""
     if not tests:
         return ""
-    counts = {standing: sum(test.standing is standing for test in tests) for standing in ClaimStanding}
-    text = ", ".join(f"{figures.count(n)} {standing.value}" for standing, n in counts.items() if n)
+    counts = {status: sum(test.status is status for test in tests) for status in ClaimStatus}
+    text = ", ".join(f"{figures.count(n)} {status.value}" for status, n in counts.items() if n)
     against = [
         f'{test.application} "{test.claim.text}" by {", ".join(test.contradicting[:3])}'
         for test in tests

@@ -380,7 +380,7 @@ def claim_entry(test: ClaimTest) -> dict[str, Json]:
         "text": test.claim.text,
         "kind": test.claim.kind.value,
         "scripts": list(test.claim.scripts),
-        "status": test.standing.value,
+        "status": test.status.value,
         "guideline": test.guideline or None,
         "rule": test.rule or None,
         "annotator": test.annotator or None,

@@ -24,7 +24,7 @@ from theodolite.annotation import assignment, quality, queues, review
 from theodolite.annotation.assignment import CategoryCount, next_work, own_counts, own_pace
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
-from theodolite.domain.annotating.quality import AnnotatorStep, CategoryStanding, StepStatus
+from theodolite.domain.annotating.quality import AnnotatorStep, CategoryReadiness, StepStatus
 from theodolite.domain.annotating.work import QueueDesign, Reservation
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.event import AcknowledgedText, PersonProfile, Role
@@ -186,7 +186,7 @@ class OwnCategory:
     """A category in the progress list: its title, and the annotator's state."""
 
     title: str
-    standing: CategoryStanding
+    standing: CategoryReadiness
 
     @property
     def next_example(self) -> int:

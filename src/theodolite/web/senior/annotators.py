@@ -15,13 +15,13 @@ from theodolite.annotation import agreement as figures
 from theodolite.annotation import quality
 from theodolite.annotation.agreement import QuestionFigures, attributes, item_tokens, question_figures
 from theodolite.annotation.listing import heavy_workloads, topic_demand
-from theodolite.annotation.queues import demote, promote, standings
+from theodolite.annotation.queues import demote, judge_statuses, promote
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.quality import (
     BesidePeople,
     Conscientiousness,
     Demotion,
-    JudgeStanding,
+    JudgeStatus,
     Onboarding,
     Promotion,
 )
@@ -170,7 +170,7 @@ class JudgeView:
         is_in_queue: Whether people annotate by its guideline here.
     """
 
-    standing: JudgeStanding
+    standing: JudgeStatus
     title: str
     validation_report: str
     lines: tuple[QuestionLine, ...]
@@ -186,14 +186,14 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     process = annotator.design.process
     context = {
         "access": annotator.access,
-        "judges": [_view(annotator, standing) for standing in standings(annotator.records, annotator.queue)],
+        "judges": [_view(annotator, standing) for standing in judge_statuses(annotator.records, annotator.queue)],
         "passes": process.passes,
         "most": most_by_judges(process, process.passes),
     }
     return render(request, "web/senior/judges.html", context)
 
 
-def _view(annotator: AnnotatorContext, standing: JudgeStanding) -> JudgeView:
+def _view(annotator: AnnotatorContext, standing: JudgeStatus) -> JudgeView:
     is_in_queue = annotator.design.category(standing.guideline) is not None
     comparisons = (
         figures.beside_people(annotator.records, annotator.queue, standing) if is_in_queue and standing.n_read else ()

@@ -12,7 +12,7 @@ from tests.unit.measurement.study.small_study import CALLABLE, SmallStudy, polit
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.application import Application, Claim, ClaimKind
 from theodolite.domain.dialogue import Level
-from theodolite.domain.estimate import ClaimStanding, Undefined, rules_meant
+from theodolite.domain.estimate import ClaimStatus, Undefined, rules_meant
 from theodolite.domain.event import BreakRule, Event
 from theodolite.domain.event_record import BlindingGuess, EventRecord, GuessedThing, Withdrawal
 from theodolite.domain.findings.responses import LevelOrder, Reach
@@ -81,30 +81,30 @@ def standings_of(claim: Claim, *, guideline=None, judges=("judge",), **labels):
 
 
 @pytest.mark.parametrize(
-    ("labels", "standing", "n", "contradicting"),
+    ("labels", "status", "n", "contradicting"),
     [
-        ({"a": "yes", "b": "yes", "c": "no"}, ClaimStanding.SUPPORTED, 2, ()),
-        ({"a": "yes", "b": "no"}, ClaimStanding.CONTRADICTED, 2, ("b",)),
-        ({"a": "yes"}, ClaimStanding.SUPPORTED, 1, ()),
-        ({"a": Outcome.UNPARSEABLE, "b": Outcome.REFUSED}, ClaimStanding.NOT_TESTED, 0, ()),
-        ({"c": "no"}, ClaimStanding.NOT_TESTED, 0, ()),
+        ({"a": "yes", "b": "yes", "c": "no"}, ClaimStatus.SUPPORTED, 2, ()),
+        ({"a": "yes", "b": "no"}, ClaimStatus.CONTRADICTED, 2, ("b",)),
+        ({"a": "yes"}, ClaimStatus.SUPPORTED, 1, ()),
+        ({"a": Outcome.UNPARSEABLE, "b": Outcome.REFUSED}, ClaimStatus.NOT_TESTED, 0, ()),
+        ({"c": "no"}, ClaimStatus.NOT_TESTED, 0, ()),
     ],
     ids=["none", "one", "one unlabelled", "unreadable", "others' scripts"],
 )
-def test_only_labelled_dialogues_of_its_scripts_count(labels, standing, n, contradicting):
+def test_only_labelled_dialogues_of_its_scripts_count(labels, status, n, contradicting):
     (test,) = standings_of(CLAIM, **labels)
 
-    assert (test.standing, test.n, test.contradicting) == (standing, n, contradicting)
+    assert (test.status, test.n, test.contradicting) == (status, n, contradicting)
     assert (test.planned, test.rule, test.annotator) == (2, "impolite", "judge")
-    assert bool(test.reason) == (standing is ClaimStanding.NOT_TESTED)
+    assert bool(test.reason) == (status is ClaimStatus.NOT_TESTED)
 
 
 def test_each_annotator_has_a_separate_finding():
     tests = standings_of(CLAIM, judges=("one", "two"), a="yes", b="yes")
 
-    assert [(test.annotator, test.standing) for test in tests] == [
-        ("one", ClaimStanding.SUPPORTED),
-        ("two", ClaimStanding.SUPPORTED),
+    assert [(test.annotator, test.status) for test in tests] == [
+        ("one", ClaimStatus.SUPPORTED),
+        ("two", ClaimStatus.SUPPORTED),
     ]
 
 
@@ -120,13 +120,13 @@ def test_each_annotator_has_a_separate_finding():
 def test_an_untested_claim_states_why(claim, judges, reason):
     (test,) = standings_of(claim, judges=judges, a="yes")
 
-    assert (test.standing, test.reason) == (ClaimStanding.NOT_TESTED, reason)
+    assert (test.status, test.reason) == (ClaimStatus.NOT_TESTED, reason)
 
 
 def test_a_rule_about_other_dialogues_does_not_test_a_claim():
     (test,) = standings_of(CLAIM, guideline=polite(among={"kind": "safe"}), a="yes")
 
-    assert (test.standing, test.planned) == (ClaimStanding.NOT_TESTED, 0)
+    assert (test.status, test.planned) == (ClaimStatus.NOT_TESTED, 0)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_claim_without_testable_dialogues_states_why():
 
     (test,) = standings_of(claim, a="yes")
 
-    assert (test.standing, test.reason, test.n) == (ClaimStanding.UNTESTABLE, "No dialogue shows it.", 0)
+    assert (test.status, test.reason, test.n) == (ClaimStatus.UNTESTABLE, "No dialogue shows it.", 0)
 
 
 PROXY = Proxy(use_case="An assistant that keeps secrets.")
