@@ -355,22 +355,28 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     if there is only one. Every second whole dialogue is for practice, the others
     and all examples of questions are in the bank. If a guideline has fewer
     than two whole dialogues, every second example of any kind is for practice.
+    The test has priority: if all examples together have ten keyed answers, practice
+    leaves as many in the bank, even if no example is left to practise on.
 
     Args:
         guideline: Source of the worked examples.
     """
+    examples = worked_examples(guideline)
     whole = [index for index, example in enumerate(guideline.examples) if example.answers]
-    positions = (
-        whole if len(whole) > 1 else whole + list(range(len(guideline.examples), len(worked_examples(guideline))))
-    )
+    beside = list(range(len(guideline.examples), len(examples)))
+    positions = whole if len(whole) > 1 else whole + beside
     if len(positions) < 2:
         return tuple(positions), tuple(positions)
-    beside = range(len(guideline.examples), len(worked_examples(guideline))) if len(whole) > 1 else ()
-    return tuple(positions[::2]), (*positions[1::2], *beside)
+    practice, bank = positions[::2], positions[1::2] + (beside if len(whole) > 1 else [])
+    n_keyed = {place: len(examples[place].answers) for place in (*practice, *bank)}
+    if sum(n_keyed.values()) >= FEWEST_KEYED:
+        while sum(n_keyed[place] for place in bank) < FEWEST_KEYED:
+            bank.append(practice.pop())
+    return tuple(practice), tuple(sorted(bank))
 
 
 FEWEST_KEYED: Final = 10
-"""Minimum number of keyed answers of a test, if the bank has as many; count."""
+"""Minimum number of keyed answers of a test, if the examples of its category have as many; count."""
 
 
 def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[int, ...]:

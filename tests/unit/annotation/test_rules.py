@@ -150,7 +150,7 @@ def with_examples(n: int):
 
 
 @pytest.mark.parametrize(
-    ("n", "practice", "test"), [(0, (), ()), (1, (0,), (0,)), (2, (0,), (1,)), (5, (0, 2, 4), (1, 3))]
+    ("n", "practice", "test"), [(0, (), ()), (1, (0,), (0,)), (2, (0,), (1,)), (4, (0, 2), (1, 3))]
 )
 def test_practice_and_test_share_no_example_when_there_are_at_least_two(n, practice, test):
     assert examples_for(with_examples(n)) == (practice, test)
@@ -160,6 +160,23 @@ def beside_questions(n: int):
     first, *others = RISK.instrument.questions
     exemplars = (Exemplar(text="User: end? Reply: He dies.", answer="yes", reason="It says so."),) * n
     return replace(RISK, instrument=replace(RISK.instrument, questions=(replace(first, exemplars=exemplars), *others)))
+
+
+@pytest.mark.parametrize(
+    ("n", "n_practice", "n_test"), [(9, 5, 4), (10, 0, 10), (12, 2, 10), (19, 9, 10), (20, 10, 10), (30, 15, 15)]
+)
+def test_practice_leaves_ten_keyed_answers_to_the_test_if_the_examples_have_as_many(n, n_practice, n_test):
+    guideline = beside_questions(n)
+    practice, test = examples_for(guideline)
+
+    assert (len(practice), len(test)) == (n_practice, n_test)
+    assert sorted((*practice, *test)) == list(range(n))
+    assert len(drawn_test(guideline, "p-1", 1)) == min(n_test, 10)
+
+
+def test_whole_dialogues_are_not_practised_on_if_the_test_needs_their_answers():
+    assert examples_for(with_examples(5)) == ((), (0, 1, 2, 3, 4))
+    assert examples_for(with_examples(7)) == ((0, 2), (1, 3, 4, 5, 6))
 
 
 @pytest.mark.parametrize(("n", "practice", "test"), [(1, (0,), (0,)), (4, (0, 2), (1, 3))])
