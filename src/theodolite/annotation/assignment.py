@@ -94,13 +94,13 @@ def stuck_annotators(queue: str, *, now: datetime) -> list[StuckAnnotator]:
     answers = dict(DraftRow.objects.filter(own).values_list("reservation__participant_id").annotate(Max("created")))
     acts = ReservationEventRow.objects.filter(own, state__in=LIVE)
     acted = dict(acts.values_list("reservation__participant_id").annotate(Max("created")))
-    found = []
+    result = []
     for number, key, n_reserved, n_offered, since in waiting:
         last = max(moment for moment in (since, answers.get(number), acted.get(number)) if moment is not None)
         for_s = (now - last).total_seconds()
         if for_s >= (NO_ANSWER_MIN * 60 if n_reserved else NOT_ACCEPTED_H * 3600):
-            found.append(StuckAnnotator(participant=key, n_reserved=n_reserved, n_offered=n_offered, for_s=for_s))
-    return sorted(found, key=lambda one: -one.for_s)
+            result.append(StuckAnnotator(participant=key, n_reserved=n_reserved, n_offered=n_offered, for_s=for_s))
+    return sorted(result, key=lambda one: -one.for_s)
 
 
 def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:

@@ -628,15 +628,15 @@ def attempt(records: RecordCache, queue: str, participant: str, category: str, g
 
 
 def _tested(records: RecordCache, design: QueueDesign, category: str) -> tuple[str, Guideline]:
-    found = design.category(category)
-    if found is None:
+    result = design.category(category)
+    if result is None:
         message = f"the queue has the categories {[one.name for one in design.categories]}; got {category!r}"
         raise InputError(message)
-    guideline = records.guideline(found.version)
+    guideline = records.guideline(result.version)
     if not examples_for(guideline)[1]:
         message = f"`{category}` has no worked examples for a test; add some, or admit the annotator without it"
         raise InputError(message)
-    return found.version, guideline
+    return result.version, guideline
 
 
 def _next_attempt(participant: str, version: str, most: int) -> int:
@@ -666,8 +666,8 @@ def _keep(
             expected=one.expected,
             created=now,
         )
-        for place, found in answers.items()
-        for one in found
+        for place, result in answers.items()
+        for one in result
     )
 
 
@@ -677,17 +677,17 @@ def admit(records: RecordCache, queue: str, participant: str, category: str, *, 
     Raises:
         InputError: If there is no reason, or no such category.
     """
-    found = records.design(queue_of(queue).design_id).category(category)
-    if found is None or not reason.strip():
+    result = records.design(queue_of(queue).design_id).category(category)
+    if result is None or not reason.strip():
         message = f"letting in needs a category of the queue and a reason; got category={category!r}, reason={reason!r}"
         raise InputError(message)
     with transaction.atomic():
-        one_at_a_time(f"qualification {participant} {found.version}")
-        n_before = QualificationRow.objects.filter(participant__key=participant, version=found.version).count()
+        one_at_a_time(f"qualification {participant} {result.version}")
+        n_before = QualificationRow.objects.filter(participant__key=participant, version=result.version).count()
         QualificationRow.objects.create(
             participant_id=participant_id(participant),
             category=category,
-            version=found.version,
+            version=result.version,
             attempt=n_before + 1,
             right=0,
             asked=0,

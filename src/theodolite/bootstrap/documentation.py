@@ -105,8 +105,8 @@ class Documentation:
             in_title = sum(word in title for word in wanted)
             return page.name.startswith("adr/"), in_title < len(wanted), -sum(text.count(word) for word in wanted)
 
-        found = [page for page in self.pages.values() if wanted and all(one in page.text.lower() for one in wanted)]
-        return sorted(found, key=rank)
+        result = [page for page in self.pages.values() if wanted and all(one in page.text.lower() for one in wanted)]
+        return sorted(result, key=rank)
 
     def sections(self) -> Iterator[tuple[int, str, list[Page]]]:
         """Yield the headings of the contents with their level and the pages below them."""

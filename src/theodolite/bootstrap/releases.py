@@ -350,14 +350,14 @@ def records_of(files: Mapping[str, str]) -> ReleasedRecords:
             raise InputError(message) from error
 
     def read_lines(name: str, kind: type[Any]) -> tuple[Any, ...]:
-        found = []
+        result = []
         for number, line in enumerate(files.get(name, "").splitlines(), 1):
             try:
-                found.append(record_from(kind, line))
+                result.append(record_from(kind, line))
             except (KeyError, TypeError, ValueError) as error:
                 message = f"{name}:{number}  not a `{kind.__name__}` that this version reads: {error}"
                 raise InputError(message) from error
-        return tuple(found)
+        return tuple(result)
 
     lists: dict[str, Any] = {name: read_lines(file, kind) for name, file, kind in _LISTS}
     attributes = json.loads(files.get("annotator-attributes.json", "{}"))
@@ -616,12 +616,12 @@ def _subjects(envelope: Any) -> dict[str, str]:
 
 def _contents(folder: Path) -> dict[str, bytes]:
     """Return the files of a bundle except signature and checksums, which cover the others."""
-    found = {}
+    result = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in {SIGNATURE, SUMS}:
-            found[name] = path.read_bytes()
-    return found
+            result[name] = path.read_bytes()
+    return result
 
 
 def _file_problems(sums: Mapping[str, str], contents: Mapping[str, bytes]) -> list[str]:
@@ -660,22 +660,22 @@ _MOST_SHOWN = 20
 def _differences(published: Any, measured: Any, path: str = "results") -> tuple[list[str], int]:
     """Return the differences of two JSON documents, and the number of compared values; count."""
     if isinstance(published, dict) and isinstance(measured, dict):
-        found, n = [], 0
+        result, n = [], 0
         for name in dict.fromkeys([*published, *measured]):
             if name not in published or name not in measured:
-                found.append(f"{path}.{name}: only in the {'published' if name in published else 'measured'} results")
+                result.append(f"{path}.{name}: only in the {'published' if name in published else 'measured'} results")
                 continue
             more, m = _differences(published[name], measured[name], f"{path}.{name}")
-            found, n = found + more, n + m
-        return found, n
+            result, n = result + more, n + m
+        return result, n
     if isinstance(published, list) and isinstance(measured, list):
-        found, n = [], 0
+        result, n = [], 0
         if len(published) != len(measured):
             return [f"{path}: {len(published)} entries published, {len(measured)} measured"], 1
         for at, (theirs, ours) in enumerate(zip(published, measured, strict=True)):
             more, m = _differences(theirs, ours, f"{path}[{at}]")
-            found, n = found + more, n + m
-        return found, n
+            result, n = result + more, n + m
+        return result, n
     return ([] if _is_same(published, measured) else [f"{path}: {published!r} published, {measured!r} measured"]), 1
 
 

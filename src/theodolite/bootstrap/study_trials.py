@@ -89,8 +89,8 @@ async def check_connection(loaded: LoadedStudy, name: str, access: TrialAccess) 
     try:
         async with asyncio.timeout(CONNECTION_S):
             if name in applications:
-                found = await _examined(loaded, applications[name], access)
-                return ConnectionCheck(name=name, examination=found)
+                result = await _examined(loaded, applications[name], access)
+                return ConnectionCheck(name=name, examination=result)
             return ConnectionCheck(name=name, check=await _checked(loaded, models[name], access))
     except TimeoutError:
         return ConnectionCheck(name=name, problem=f"no result within {CONNECTION_S:.0f} seconds")

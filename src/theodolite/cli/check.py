@@ -395,8 +395,8 @@ def _journal_mode(folder: Path) -> str:
 def _keys(study: Study | None, environ: Mapping[str, str]) -> Check:
     """Return names of keys: those of the study, else all set variables that end in `_API_KEY`."""
     if study is None:
-        found = sorted(name for name, value in environ.items() if value and _is_key(name))
-        return Check(topic="Keys", state="ok", text=f"set: {', '.join(found)}" if found else "none is set")
+        result = sorted(name for name, value in environ.items() if value and _is_key(name))
+        return Check(topic="Keys", state="ok", text=f"set: {', '.join(result)}" if result else "none is set")
     uses = named_keys(study)
     needed = sorted({use.variable for use in uses})
     if unset := sorted({use.variable for use in uses if not use.is_set(environ)}):
@@ -430,8 +430,8 @@ def _clouds(study: Study) -> Iterator[Check]:
 
 def _proxies(environ: Mapping[str, str]) -> Check:
     """Return the proxies without user names and passwords."""
-    found = {name: environ.get(name) or environ.get(name.lower(), "") for name in _PROXIES}
-    shown = [f"{name} {_host(value)}" for name, value in found.items() if value]
+    result = {name: environ.get(name) or environ.get(name.lower(), "") for name in _PROXIES}
+    shown = [f"{name} {_host(value)}" for name, value in result.items() if value]
     return Check(topic="Proxies", state="ok", text=", ".join(shown) or "none")
 
 

@@ -141,12 +141,12 @@ class StudyTools:
         Nothing is sent and no code of the study runs.
         """
         of = self._study(study)
-        found = [
+        result = [
             {"file": one.file, "line": one.line, "severity": one.severity.value, "message": one.message}
             for one in of.diagnostics
         ]
         access = {} if of.loaded is None else access_entry(of.loaded)
-        return {"study": study, "valid": of.loaded is not None, "diagnostics": found, **access}
+        return {"study": study, "valid": of.loaded is not None, "diagnostics": result, **access}
 
     def price_study(self, study: str) -> Entry:
         """Estimate the calls, tokens and cost (US dollars) of a whole run; `unpriced` models have no known price."""

@@ -121,8 +121,8 @@ def _kind_count(n: int, kind: str) -> str:
 
 def _lines(written: WrittenRelease, options: ReleaseOptions, path: str) -> list[str]:
     kinds = Counter(one.kind for one in written.findings)
-    found = ", ".join(_kind_count(n, kind) for kind, n in kinds.most_common()) or "none detected"
-    lines = [f"Identifiers  {found}"]
+    result = ", ".join(_kind_count(n, kind) for kind, n in kinds.most_common()) or "none detected"
+    lines = [f"Identifiers  {result}"]
     lines += [f"Left out     {n} dialogues: {reason}" for reason, n in written.left_out.items()]
     if written.undecided:
         lines.append(f"Undecided    {written.undecided} of {len(written.findings)}; the bundle was not written")
@@ -153,21 +153,21 @@ def verify(folder: str, *, key: str, as_json: bool) -> int:
       theodolite verify bundle --key release-key.pub.pem
       theodolite verify bundle --json
     """  # noqa: D301 - click's mark for "keep these lines"
-    found = verify_release(Path(folder), Path(key) if key else None)
-    code = 1 if found.problems else 0
+    result = verify_release(Path(folder), Path(key) if key else None)
+    code = 1 if result.problems else 0
     if as_json:
-        entry = {"signer": found.signer or None, "trusted": found.trusted, "problems": list(found.problems)}
-        click.echo(as_line({"exit_code": code, "files": found.files, "values": found.numbers, **entry}))
+        entry = {"signer": result.signer or None, "trusted": result.trusted, "problems": list(result.problems)}
+        click.echo(as_line({"exit_code": code, "files": result.files, "values": result.numbers, **entry}))
         return code
-    if found.trusted:
-        click.echo(f"Signature  {'valid, ' + found.signer[:16] if found.signer else 'NOT VALID'}")
+    if result.trusted:
+        click.echo(f"Signature  {'valid, ' + result.signer[:16] if result.signer else 'NOT VALID'}")
     else:
         click.echo("Signature  not checked: name the publisher's public key with --key")
-    click.echo(f"Files      {found.files:,} in the manifest")
-    click.echo(f"Results    {found.numbers:,} values compared")
-    for problem in found.problems:
+    click.echo(f"Files      {result.files:,} in the manifest")
+    click.echo(f"Results    {result.numbers:,} values compared")
+    for problem in result.problems:
         click.echo(problem)
-    click.echo("The bundle is NOT intact." if found.problems else "The bundle is intact.")
+    click.echo("The bundle is NOT intact." if result.problems else "The bundle is intact.")
     return code
 
 

@@ -390,8 +390,8 @@ def copy_database(study: str, *, side: str, as_json: bool) -> int:
         raise InputError(message)
     tables = copy(workspace_for(_folder(study)), address, to_postgresql=side == "postgresql")
     if as_json:
-        found = [asdict(table) for table in tables]
-        click.echo(as_line({"exit_code": 0, "tables": found}))
+        result = [asdict(table) for table in tables]
+        click.echo(as_line({"exit_code": 0, "tables": result}))
         return 0
     for table in tables:
         click.echo(f"  {table.name:<36}{table.rows:>10,}  {table.digest[:12]}")

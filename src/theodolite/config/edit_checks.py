@@ -139,8 +139,8 @@ def _errors_with(
     files: EditableFiles, changes: Mapping[str, str | None], resolver: ResourceResolver | None
 ) -> tuple[LocatedDiagnostic, ...]:
     with _with_texts(files, changes) as folder:
-        found = _reading(folder, files.main, resolver, None).diagnostics
-    return tuple(error for error in found if error.severity is Severity.ERROR)
+        result = _reading(folder, files.main, resolver, None).diagnostics
+    return tuple(error for error in result if error.severity is Severity.ERROR)
 
 
 @contextmanager

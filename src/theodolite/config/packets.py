@@ -165,15 +165,15 @@ def _files(path: Path, version: str) -> dict[str, bytes]:
 
 
 def _folder(path: Path) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    result: dict[str, bytes] = {}
     for file in sorted(path.rglob("*")):
         if (
             file.is_file()
             and not file.is_symlink()
             and not any(p.startswith(".") for p in file.relative_to(path).parts)
         ):
-            found[file.relative_to(path).as_posix()] = file.read_bytes()
-    return found
+            result[file.relative_to(path).as_posix()] = file.read_bytes()
+    return result
 
 
 def _archive(raw: bytes) -> dict[str, bytes]:

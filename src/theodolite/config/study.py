@@ -361,11 +361,11 @@ def typology_to_domain(entry: Entry[StudySpec], applications: Sequence[str], con
         near = did_you_mean(name, applications) or f"; applications are {', '.join(applications)}"
         message = f"type `{kind}` names an application `{name}` that the study does not have{near}"
         context.diagnostics.add(entry.diagnostic("typology", "applications", kind, message=message))
-    for where, noun, found, expected in (
+    for where, noun, result, expected in (
         ("applications", "application", types, () if unknown else applications),
         ("users", f"value of `{spec.users.by}`", users, ()),
     ):
-        given = [name for names in found.values() for name in names]
+        given = [name for names in result.values() for name in names]
         for name in dict.fromkeys([*given, *expected]):
             if given.count(name) != 1:
                 how_many = "no type" if name not in given else "more than one type"

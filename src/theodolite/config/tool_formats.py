@@ -345,10 +345,10 @@ def _pyrit_dialogue(
 ) -> ToolDialogue:
     ordered = sorted((piece for _, piece in pieces), key=lambda piece: int(piece.get("sequence") or 0))
     turns, system = turns_of([{"role": piece["role"], "content": _pyrit_text(piece)} for piece in ordered])
-    found, turn = [], 0
+    result, turn = [], 0
     for piece in ordered:
         turn += role_of(piece) == "user"
-        found += [_pyrit_score(score, max(turn, 1)) for score in scores.get(str(piece.get("id")), ())]
+        result += [_pyrit_score(score, max(turn, 1)) for score in scores.get(str(piece.get("id")), ())]
     columns = {"system_prompt": system, "objective": text_of((attack or {}).get("objective"))}
     return ToolDialogue(
         key=key,
@@ -356,7 +356,7 @@ def _pyrit_dialogue(
         turns=turns,
         line=source.line(pieces[0][0]),
         columns={name: text for name, text in columns.items() if text},
-        scores=(*found, *([_pyrit_outcome(attack)] if attack else [])),
+        scores=(*result, *([_pyrit_outcome(attack)] if attack else [])),
     )
 
 

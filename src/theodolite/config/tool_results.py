@@ -268,12 +268,12 @@ def number_text(value: float) -> str:
 
 def criteria_of(results: Iterable[ToolResults]) -> dict[Criterion, list[ToolScore]]:
     """Return each question with its scores, in order of appearance."""
-    found: dict[Criterion, list[ToolScore]] = {}
+    result: dict[Criterion, list[ToolScore]] = {}
     for each in results:
         for dialogue in each.dialogues:
             for score in dialogue.scores:
-                found.setdefault(score.criterion, []).append(score)
-    return found
+                result.setdefault(score.criterion, []).append(score)
+    return result
 
 
 def outcome_of(word: object, *, has_value: bool) -> Outcome:

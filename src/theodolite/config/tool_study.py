@@ -217,12 +217,12 @@ def _groups(rows: Sequence[Mapping[str, str]], columns: Mapping[Criterion, str])
     first = [row for row in rows if row["turn"] == "1"]
     labels = set(columns.values())
     skipped = {*COLUMNS, "system_prompt", "expected", "error", *labels, *(f"{name} reason" for name in labels)}
-    found = []
+    result = []
     for name in dict.fromkeys(key for row in first for key in row if key not in skipped):
         values = Counter(row.get(name, "") for row in first)
         if 2 <= len(values) <= MOST_LABELS and min(values.values()) > 1 and "" not in values:
-            found.append(name)
-    return found
+            result.append(name)
+    return result
 
 
 def _guideline(

@@ -331,7 +331,7 @@ def _spans(source: ResultSource) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
 
 def _logged_events(source: ResultSource) -> dict[tuple[object, object], list[tuple[Any, Any]]]:
     """Return the events logged during each span: conventions of 2024 and 2025 log the messages."""
-    found: dict[tuple[object, object], list[tuple[Any, Any]]] = defaultdict(list)
+    result: dict[tuple[object, object], list[tuple[Any, Any]]] = defaultdict(list)
     resources = (one for _, record in source.items() for one in record.get("resourceLogs") or ())
     scopes = (scope for resource in resources for scope in resource.get("scopeLogs") or ())
     records = [record for scope in scopes for record in scope.get("logRecords") or ()]
@@ -339,8 +339,8 @@ def _logged_events(source: ResultSource) -> dict[tuple[object, object], list[tup
         name = record.get("eventName") or _otlp(record.get("attributes")).get("event.name")
         body = _otlp_value(record.get("body"))
         if isinstance(body, dict):
-            found[record.get("traceId"), record.get("spanId")].append((name, body))
-    return found
+            result[record.get("traceId"), record.get("spanId")].append((name, body))
+    return result
 
 
 def _otlp(attributes: object) -> dict[str, Any]:
@@ -385,12 +385,12 @@ def _span_messages(span: Mapping[str, Any]) -> list[Record]:
 
 def _flat_messages(attributes: Mapping[str, Any], prefix: str) -> list[Record]:
     """Return messages with one attribute for each field, as written by OpenLLMetry and OpenInference."""
-    found: dict[int, dict[str, Any]] = {}
+    result: dict[int, dict[str, Any]] = {}
     for name, value in attributes.items():
         number, _, key = name.removeprefix(f"{prefix}.").partition(".")
         if name.startswith(f"{prefix}.") and number.isdigit():
-            found.setdefault(int(number), {})[key.removeprefix("message.")] = value
-    fields = [found[number] for number in sorted(found)]
+            result.setdefault(int(number), {})[key.removeprefix("message.")] = value
+    fields = [result[number] for number in sorted(result)]
     return [{"role": one.get("role"), "content": one.get("content", "")} for one in fields]
 
 

@@ -284,12 +284,12 @@ def load_combined_review(hosted: HostedStudy) -> None:
 
 
 def _review(hosted: HostedStudy, study: Study) -> CombinedReview:
-    number, application, risk, found, magnitude, why = testers_file()["reviewed"]
+    number, application, risk, result, magnitude, why = testers_file()["reviewed"]
     return CombinedReview(
         study=study.name,
         risk=risk,
         session=_key(number, application),
-        materialised=found == "yes",
+        materialised=result == "yes",
         reviewer=_participant(hosted, Role.ANALYST),
         rationale=why,
         magnitude=magnitude,
@@ -358,8 +358,8 @@ def _note(store: DjangoStore, session: str, tried: Sequence[Mapping[str, str]]) 
     (dialogue,) = store.events.dialogues.of_session(session)
     strategies: tuple[Strategy, ...] = ()
     for form in tried:
-        found = with_note(strategies, form, dialogue=dialogue.key, n_turns=len(dialogue.turns))
-        strategies = strategies if isinstance(found, Unreadable) else found
+        result = with_note(strategies, form, dialogue=dialogue.key, n_turns=len(dialogue.turns))
+        strategies = strategies if isinstance(result, Unreadable) else result
     if strategies:
         store.events.dialogues.set_strategies(dialogue.key, strategies)
 

@@ -73,8 +73,8 @@ def people_file() -> Mapping[str, Any]:
 
 def demo_account(slug: str, name: str, *, is_host: bool = False) -> Account:
     """Return the account of a seeded person; it is created if it does not exist yet."""
-    found = account_of(slug)
-    return found or Account.objects.create_user(address_of(slug), name=name, is_host=is_host)
+    result = account_of(slug)
+    return result or Account.objects.create_user(address_of(slug), name=name, is_host=is_host)
 
 
 def account_of(slug: str) -> Account | None:

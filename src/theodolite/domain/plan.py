@@ -421,7 +421,7 @@ def _selectable(sessions: Sessions, personas: Iterable[PersonaGroup]) -> Mapping
     """Return for each key its values, each with its names or keys."""
     settings = [sessions.setting(at) for at in range(len(sessions))]
     kinds = {setting.tester: setting.kind for setting in settings}
-    found = {
+    result = {
         "application": {setting.application: {setting.application} for setting in settings},
         "scenario": {setting.scenario: {setting.scenario} for setting in settings},
         "persona": {key: {key} for key, kind in kinds.items() if kind is not TesterKind.SCRIPT},
@@ -429,10 +429,10 @@ def _selectable(sessions: Sessions, personas: Iterable[PersonaGroup]) -> Mapping
     }
     for group in personas:
         for place, row in enumerate(group.rows):
-            if (key := group.key(place)) in found["persona"]:
+            if (key := group.key(place)) in result["persona"]:
                 for name in {group.name, row.values.get(NAME_COLUMN, group.name)}:
-                    found["persona"].setdefault(name, set()).add(key)
-    return found
+                    result["persona"].setdefault(name, set()).add(key)
+    return result
 
 
 def _meant(value: str, known: Iterable[str], key: str) -> str:

@@ -282,7 +282,7 @@ def stuck_testers(
     texts = event.participants.last_acknowledgements(name)
     prompts = event.store.events.replies.last_prompts(name)
     active = {session.participant: session for session in status.active}
-    found: list[StuckTester] = []
+    result: list[StuckTester] = []
     for key, (moment, n_offered) in joined.items():
         tally, session = tallies.get(key), active.get(key)
         tester = TesterActivity(
@@ -294,8 +294,8 @@ def stuck_testers(
             waiting_since=status.waiting_since.get(session.key) if session else None,
         )
         stuck = stuck_tester(tester, now)
-        found += [stuck] if stuck else []
-    return tuple(sorted(found, key=lambda one: (one.session is None, -one.for_s)))
+        result += [stuck] if stuck else []
+    return tuple(sorted(result, key=lambda one: (one.session is None, -one.for_s)))
 
 
 def _latest(moments: Iterable[datetime | None]) -> datetime:
@@ -321,5 +321,5 @@ def failing_applications(event: EventContext, status: EventStatus) -> tuple[Fail
         return ()
     since = event.clock.now() - timedelta(seconds=RECENT_S)
     errors = event.store.events.replies.errors_since(event.study.name, since)
-    found = [FailingApplication(name=name, n_errors=n) for name, n in errors.items() if n >= MANY_ERRORS]
-    return tuple(sorted(found, key=lambda one: (-one.n_errors, one.name)))
+    result = [FailingApplication(name=name, n_errors=n) for name, n in errors.items() if n >= MANY_ERRORS]
+    return tuple(sorted(result, key=lambda one: (-one.n_errors, one.name)))

@@ -90,10 +90,10 @@ class SystemHostResolver:
     def addresses(self, host: str) -> tuple[str, ...]:
         """Return the numeric addresses of a host name; none if it cannot be resolved."""
         try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+            result = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             return ()
-        return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+        return tuple(dict.fromkeys(str(address[0]) for *_, address in result))
 
 
 def require_public_host(url: str, *, what: str, resolver: HostResolver | None = None) -> None:

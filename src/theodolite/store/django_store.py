@@ -456,17 +456,17 @@ class Readings:
         """Return these costs by application, stage, annotator and model, in this order."""
         run_id = id_of_run(run)
         of = ("unit__application", "unit__kind", "unit__annotator")
-        found: dict[tuple[str, ...], Spending] = {}
+        result: dict[tuple[str, ...], Spending] = {}
         replies = JournalEntryRow.objects.filter(unit__run_id=run_id).values(*of, "answered_as")
         sums = {f"{SUM}{name}": total for name, total in _spending_sums().items()}  # columns have the plain names
         for row in replies.annotate(**sums):
             key = tuple(row[name] for name in (*of, "answered_as"))
-            found[key] = spending_of_row(row)
+            result[key] = spending_of_row(row)
         for key, spending in failure_spending_parts(run_id):
-            found[(*key, "")] = found.get((*key, ""), Spending()) + spending
+            result[(*key, "")] = result.get((*key, ""), Spending()) + spending
         return tuple(
             SpendingPart(application=key[0], stage=UnitKind(key[1]), annotator=key[2], model=key[3], spending=spending)
-            for key, spending in sorted(found.items())
+            for key, spending in sorted(result.items())
             if spending != Spending()
         )
 

@@ -205,11 +205,11 @@ def _common_attributes(attributes: Mapping[str, Mapping[str, str]], least: int) 
         for annotator, group in group_of.items():
             rows[annotator][attribute] = group
     kept = common_values(rows, least, who=lambda annotator: annotator)
-    found: dict[str, dict[str, str]] = {}
+    result: dict[str, dict[str, str]] = {}
     for annotator, row in kept.items():
         for attribute, group in row.items():
-            found.setdefault(attribute, {})[annotator] = group
-    return {attribute: group_of for attribute, group_of in found.items() if set(group_of.values()) != {WITHHELD_GROUP}}
+            result.setdefault(attribute, {})[annotator] = group
+    return {attribute: group_of for attribute, group_of in result.items() if set(group_of.values()) != {WITHHELD_GROUP}}
 
 
 Key = TypeVar("Key")
@@ -258,14 +258,14 @@ def _is_common(
 
 def findings_in(records: ReleasedRecords) -> tuple[IdentifierFinding, ...]:
     """Return the identifiers in all texts of a release, dialogue by dialogue; the study's own texts come last."""
-    found: dict[str, IdentifierFinding] = {}
+    result: dict[str, IdentifierFinding] = {}
     for label, texts in _texts_by_dialogue(records):
         for text in texts:
             for span in identifiers(text):
                 finding = _finding(label, text, span)
-                known = found.get(finding.key)
-                found[finding.key] = replace(known, n=known.n + 1) if known else finding
-    return tuple(found.values())
+                known = result.get(finding.key)
+                result[finding.key] = replace(known, n=known.n + 1) if known else finding
+    return tuple(result.values())
 
 
 def _finding(label: str, text: str, span: IdentifyingSpan) -> IdentifierFinding:

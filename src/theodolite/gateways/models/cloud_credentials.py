@@ -50,8 +50,8 @@ class AwsSignature:
             return _missing("`kind: bedrock` without `key` needs the extra `aws`; type: pip install 'theodolite[aws]'")
         self._session = self._session or Session()
         try:
-            found = self._session.get_credentials()
-            credentials = None if found is None else found.get_frozen_credentials()
+            result = self._session.get_credentials()
+            credentials = None if result is None else result.get_frozen_credentials()
         except BotoCoreError as error:
             return _missing(f"the AWS credentials cannot be used: {error}")
         if credentials is None:

@@ -233,7 +233,7 @@ def _typology_rates(
     by = {
         one.name: annotators_of(study, guideline, one, question.name).reference_annotators for one in study.applications
     }
-    sources = {source.name: source for found in by.values() for source in found}
+    sources = {source.name: source for result in by.values() for source in result}
     users = [typology.user_type(table.settings[place].groups) for place in range(len(table))]
     types = (*dict.fromkeys(user for user in users if user), *([""] if "" in users else []))
     for at in conditions(table.settings[place] for places in own.values() for place in places):

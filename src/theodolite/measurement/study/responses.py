@@ -235,9 +235,9 @@ def construct_answers(evidence: Evidence) -> Iterator[ConstructAnswers]:
         `describe_answers`; testers, or dialogues, are the clusters of intervals. Constructs: NIST AI 700-1 (2024),
         section 4.3 ("perceive, make sense of, adapt to, and act upon").
     """
-    found = [*_reported(evidence), *_observed(evidence)]
+    result = [*_reported(evidence), *_observed(evidence)]
     for construct in Construct:
-        yield from (one for one in found if one.construct is construct)
+        yield from (one for one in result if one.construct is construct)
 
 
 def _reported(evidence: Evidence) -> Iterator[ConstructAnswers]:

@@ -93,15 +93,15 @@ def dialogue_page(source: RunRecords, wanted: RecordFilter, *, start: int, limit
         start: First position.
         limit: Maximum number of dialogues per page; count.
     """
-    found: list[tuple[int, Dialogue]] = []
+    result: list[tuple[int, Dialogue]] = []
     for chunk in _chunks(source, wanted, start):
-        found += sorted(_placed(source, chunk).items())
-        if len(found) > limit:
+        result += sorted(_placed(source, chunk).items())
+        if len(result) > limit:
             break
-    shown = found[:limit]
+    shown = result[:limit]
     return RecordPage(
         records=tuple(dialogue_record(source, position, dialogue) for position, dialogue in shown),
-        after=shown[-1][0] + 1 if len(found) > limit else None,
+        after=shown[-1][0] + 1 if len(result) > limit else None,
     )
 
 
@@ -116,10 +116,10 @@ def annotation_page(source: RunRecords, wanted: RecordFilter, *, start: int, lim
     """
     records: list[dict[str, object]] = []
     for chunk in _chunks(source, wanted, start):
-        for position, found in _annotations(source, chunk, wanted.guideline):
-            if len(records) >= limit and found:
+        for position, result in _annotations(source, chunk, wanted.guideline):
+            if len(records) >= limit and result:
                 return RecordPage(records=tuple(records), after=position)
-            records += found
+            records += result
     return RecordPage(records=tuple(records), after=None)
 
 
@@ -156,8 +156,8 @@ def annotation_at(source: RunRecords, name: str) -> dict[str, object]:
     written, _, _ = name.partition("-")
     position = int(written) if written.isascii() and written.isdecimal() else len(source.sessions)
     if position < len(source.sessions):
-        for _, found in _annotations(source, [position], ""):
-            for annotation in found:
+        for _, result in _annotations(source, [position], ""):
+            for annotation in result:
                 if annotation["id"] == name:
                     return annotation
     message = f"run {source.run.number} has no annotation `{name}`"

@@ -175,8 +175,8 @@ def _tried_aid(subject: Subject) -> str:
     """Return the accuracy of the first validated judge, by the first rule for which labels are sufficient."""
     for report in subject.evidence.validation_reports:
         for rule in rules_of_report(report):
-            found = [report.figure(measure, rule=rule) for measure in _TRIED]
-            results = [one.result for one in found if one is not None and isinstance(one.result, Estimate)]
+            result = [report.figure(measure, rule=rule) for measure in _TRIED]
+            results = [one.result for one in result if one is not None and isinstance(one.result, Estimate)]
             if len(results) == len(_TRIED):
                 tried = _tried_text(subject, report, results)
                 return f"{title_of(subject.study, report.judge)}, {rule}: {tried}"
@@ -211,10 +211,10 @@ def _rest_text(share: Estimate) -> str:
 
 
 def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:
-    found = [r for r in rates if r.measurement.bounds and r.measurement.result.n >= figures.FEW]
-    if not found:
+    result = [r for r in rates if r.measurement.bounds and r.measurement.result.n >= figures.FEW]
+    if not result:
         return ""
-    worst = max(found, key=lambda rate: rate.measurement.outcomes.unmeasured)
+    worst = max(result, key=lambda rate: rate.measurement.outcomes.unmeasured)
     low, high = (figures.percent(bound) for bound in worst.measurement.bounds or (0.0, 0.0))
     outcomes = worst.measurement.outcomes
     n = outcomes.planned - outcomes.not_applicable

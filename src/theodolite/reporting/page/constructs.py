@@ -48,7 +48,7 @@ def construct_blocks(subject: Subject) -> tuple[ConstructBlock, ...]:
     by_construct = {
         construct: [one for one in subject.findings.constructs if one.construct is construct] for construct in Construct
     }
-    return tuple(_construct_block(subject, construct, found) for construct, found in by_construct.items() if found)
+    return tuple(_construct_block(subject, construct, result) for construct, result in by_construct.items() if result)
 
 
 def _construct_block(subject: Subject, construct: Construct, found: Sequence[ConstructAnswers]) -> ConstructBlock:

@@ -205,7 +205,7 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     if any(turn.context for turn in dialogue.turns):
         entry["sources"] = [kept.context(turn.context) if turn.context else None for turn in dialogue.turns]
     if searches:
-        entry["found"] = [[kept.context(f"{one.name}\n{one.text}") for one in found.passages] for found in searches]
+        entry["found"] = [[kept.context(f"{one.name}\n{one.text}") for one in result.passages] for result in searches]
     return entry
 
 

@@ -128,15 +128,15 @@ def _versions_chart(subject: Subject, rows: Sequence[tuple[Comparison, PairedRat
 
 
 def _difference_row(subject: Subject, comparison: Comparison, rate: PairedRate) -> Iterator[ShareRow]:
-    found = rate.difference
-    if isinstance(found, Estimate) and found.low is not None and found.high is not None and rate.n >= figures.FEW:
+    result = rate.difference
+    if isinstance(result, Estimate) and result.low is not None and result.high is not None and rate.n >= figures.FEW:
         yield ShareRow(
             title=_title(subject, rate.ruling.subject),
             tint=subject.tint(comparison.second.application),
-            low=found.low,
-            value=found.value,
-            high=found.high,
-            text=f"{difference_text(found)}, {p_value_text(rate)}",
+            low=result.low,
+            value=result.value,
+            high=result.high,
+            text=f"{difference_text(result)}, {p_value_text(rate)}",
             heading=_sides(comparison),
         )
 
@@ -187,15 +187,15 @@ def gap_chart(subject: Subject) -> Chart | None:
 
 
 def _gap_row(subject: Subject, gap: GroupGap) -> Iterator[ShareRow]:
-    found = gap.gap
-    if isinstance(found, Estimate) and found.low is not None and found.high is not None:
+    result = gap.gap
+    if isinstance(result, Estimate) and result.low is not None and result.high is not None:
         yield ShareRow(
             title=gap.subject.application,
             tint=subject.tint(gap.subject.application),
-            low=found.low,
-            value=found.value,
-            high=found.high,
-            text=_gap_text(found),
+            low=result.low,
+            value=result.value,
+            high=result.high,
+            text=_gap_text(result),
             heading=f"{_by_title(subject, gap)} by {gap.group}",
         )
 
@@ -225,11 +225,11 @@ def _gap_cells(subject: Subject, gap: GroupGap) -> tuple[Value | TableCell, ...]
 
 def typology_chart(subject: Subject) -> Chart | None:
     """Return the rates of types of users with types of applications; None if a study has no typology."""
-    typology, found = subject.study.typology, subject.findings.typology
-    if typology is None or not found:
+    typology, result = subject.study.typology, subject.findings.typology
+    if typology is None or not result:
         return None
     order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
-    rates = sorted(found, key=lambda one: order[one.subject.guideline, one.subject.rule])
+    rates = sorted(result, key=lambda one: order[one.subject.guideline, one.subject.rule])
     title = "Defect rates by types"
     drawn = [row for one in rates for row in _typology_row(subject, one)]
     types = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in typology.applications.items())
@@ -256,16 +256,16 @@ def typology_chart(subject: Subject) -> Chart | None:
 
 
 def _typology_row(subject: Subject, one: TypologyRate) -> Iterator[ShareRow]:
-    found = one.rate
-    if isinstance(found, Estimate) and found.low is not None and found.high is not None and found.n >= figures.FEW:
+    result = one.rate
+    if isinstance(result, Estimate) and result.low is not None and result.high is not None and result.n >= figures.FEW:
         by = title_of(subject.study, one.subject.annotator)
         yield ShareRow(
             title=f"{one.user_type}, {one.application_type}",
             tint=list(subject.study.typology.applications).index(one.application_type) if subject.study.typology else 0,
-            low=found.low,
-            value=found.value,
-            high=found.high,
-            text=rate_text(found),
+            low=result.low,
+            value=result.value,
+            high=result.high,
+            text=rate_text(result),
             heading=f"{_title(subject, one.subject)}, by {by}",
         )
 
@@ -276,13 +276,13 @@ def _typology_cells(subject: Subject, rates: Sequence[TypologyRate]) -> Iterator
     rows: dict[tuple[EstimateSubject, str], dict[str, TypologyRate]] = {}
     for one in rates:
         rows.setdefault((one.subject, one.user_type), {})[one.application_type] = one
-    for (of, user), found in rows.items():
+    for (of, user), result in rows.items():
         yield (
             _title(subject, of),
             title_of(subject.study, of.annotator),
             user,
-            *(_typology_cell(found.get(kind)) for kind in kinds),
-            *(figures.count(found[kind].outcomes.unmeasured) if kind in found else "" for kind in kinds),
+            *(_typology_cell(result.get(kind)) for kind in kinds),
+            *(figures.count(result[kind].outcomes.unmeasured) if kind in result else "" for kind in kinds),
         )
 
 
@@ -304,12 +304,12 @@ def _gap_text(gap: Estimate | Undefined) -> str:
 
 def group_cell(subject: Subject, gap: GroupGap, value: str) -> TableCell:
     """Return the rate of one group of a gap; it links to its estimate."""
-    found = next((one for one in gap.rates if one.value == value and one.rate), None)
-    if found is None or found.rate is None:
+    result = next((one for one in gap.rates if one.value == value and one.rate), None)
+    if result is None or result.rate is None:
         return TableCell(value="none")
-    count = f"{figures.count(found.rate.count or 0)} of {figures.count(found.n)}"
+    count = f"{figures.count(result.rate.count or 0)} of {figures.count(result.n)}"
     place = next((rate.place for rate in subject.rates if _is_of(rate, gap, value)), None)
-    return TableCell(value=f"{value}: {count}", details=(figures.percent(found.rate.value),), estimate=place)
+    return TableCell(value=f"{value}: {count}", details=(figures.percent(result.rate.value),), estimate=place)
 
 
 def _is_of(rate: Rate, gap: GroupGap, value: str) -> bool:

@@ -56,15 +56,15 @@ def _severity(subject: Subject, guideline: Guideline, annotator: str, name: str)
         )
         for application in subject.study.applications
     }
-    labels = (*scale, *sorted({label for found in by_application.values() for label in found} - set(scale)))
+    labels = (*scale, *sorted({label for result in by_application.values() for label in result} - set(scale)))
     panels = []
-    for place, (application, found) in enumerate(by_application.items()):
+    for place, (application, result) in enumerate(by_application.items()):
         parts = tuple(
             Part(
                 label=label,
-                n=len(found.get(label, [])),
+                n=len(result.get(label, [])),
                 opens=subject.sets.add(
-                    f"{name}.{place}.{number}", f"{application}: {guideline.name} {label}", found.get(label, [])
+                    f"{name}.{place}.{number}", f"{application}: {guideline.name} {label}", result.get(label, [])
                 ),
             )
             for number, label in enumerate(labels)
@@ -142,17 +142,17 @@ def _votes(
         by_name = [
             labels_of(table, annotator, guideline, question, rule=rule, positions=positions) for annotator in names
         ]
-        found: dict[int, list[int]] = defaultdict(list)
+        result: dict[int, list[int]] = defaultdict(list)
         for position, *labels in zip(positions, *by_name, strict=True):
             values = [label.value for label in labels if label.value is not None]
             if len(values) == len(names):
-                found[sum(rule.is_defect(value, question.scale) for value in values)].append(position)
+                result[sum(rule.is_defect(value, question.scale) for value in values)].append(position)
         parts = tuple(
             Part(
                 label=str(votes),
-                n=len(found[votes]),
+                n=len(result[votes]),
                 opens=subject.sets.add(
-                    f"{name}.{place}.{votes}", f"{application.name}: {votes} of {len(names)} votes", found[votes]
+                    f"{name}.{place}.{votes}", f"{application.name}: {votes} of {len(names)} votes", result[votes]
                 ),
             )
             for votes in range(len(names) + 1)
@@ -171,8 +171,8 @@ def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
     ]
     for number, guideline in enumerate(subject.study.guidelines):
         judges = (one for one in subject.study.annotators if one.guideline == guideline.name)
-        found = (_readings(subject, guideline, judge.name, f"readings{number}.{judge.name}") for judge in judges)
-        charts += [chart for chart in found if chart]
+        result = (_readings(subject, guideline, judge.name, f"readings{number}.{judge.name}") for judge in judges)
+        charts += [chart for chart in result if chart]
     return tuple(charts)
 
 
@@ -194,13 +194,13 @@ _ByVotes = dict[tuple[int, int], _Votes]
 
 def _repeats(subject: Subject, guideline: Guideline, rule: DefectRule, annotator: str, name: str) -> Chart | None:
     """Return by application the number of repeats of a dialogue with a defect; None if no dialogue repeats."""
-    found = {
+    result = {
         application.name: _repeat_votes(subject, application, guideline, rule, annotator)
         for application in subject.study.applications
     }
     title = f"Repeats: {guideline.name}, {heading_of(guideline, rule).lower()}, by {title_of(subject.study, annotator)}"
     legend = "Prompts whose repeats all have a label, by the number of repeats that are a defect."
-    return _vote_panels(subject, found, title, legend, "prompts", name)
+    return _vote_panels(subject, result, title, legend, "prompts", name)
 
 
 def _repeat_votes(
@@ -225,14 +225,14 @@ def _repeat_votes(
             is_labelled[prompt] = False
         else:
             defects[prompt] += rule.is_defect(label.value, question.scale)
-    found: _ByVotes = defaultdict(_Votes)
+    result: _ByVotes = defaultdict(_Votes)
     for prompt, size in enumerate(sizes):
         if size > 1 and is_labelled[prompt]:
-            found[size, defects[prompt]].n += 1
+            result[size, defects[prompt]].n += 1
     for position, prompt in zip(positions, prompt_of, strict=True):
         if sizes[prompt] > 1 and is_labelled[prompt]:
-            found[sizes[prompt], defects[prompt]].positions.append(position)
-    return found
+            result[sizes[prompt], defects[prompt]].positions.append(position)
+    return result
 
 
 def _repeated_as(setting: Setting) -> tuple[str, ...]:

@@ -241,9 +241,9 @@ def _guardrail_utility(subject: Subject) -> Iterator[UtilityPlot]:
     for key, own in by_station.items():
         annotator, _, station = key.partition("\0")
         sides = {
-            name: (_answered(found[False]), _Share(*ends_of(found[True]), _n(found[True]), "prohibited released"))
-            for name, found in own.items()
-            if len(found) == 2
+            name: (_answered(result[False]), _Share(*ends_of(result[True]), _n(result[True]), "prohibited released"))
+            for name, result in own.items()
+            if len(result) == 2
         }
         if sides:
             by = title_of(subject.study, annotator) if len({one.partition("\0")[0] for one in by_station}) > 1 else ""

@@ -387,8 +387,8 @@ def rater_tables(subject: Subject) -> tuple[Table, ...]:
     )
     return tuple(
         Table(
-            title=f"{found.guideline}, {found.question}, {found.application}:"
-            f" {figures.number_of(found.dialogues, 'dialogue')}",
+            title=f"{result.guideline}, {result.question}, {result.application}:"
+            f" {figures.number_of(result.dialogues, 'dialogue')}",
             columns=headings,
             rows=tuple(
                 (
@@ -397,11 +397,11 @@ def rater_tables(subject: Subject) -> tuple[Table, ...]:
                     figures.coefficient(rater.fit),
                     figures.coefficient(rater.looks),
                 )
-                for rater in found.raters
+                for rater in result.raters
             ),
             style="agreement",
         )
-        for found in subject.findings.raters
+        for result in subject.findings.raters
     )
 
 

@@ -367,18 +367,18 @@ def _budget(subject: Subject) -> ReaderQuestion:
     if widest is None:
         return ReaderQuestion(text=text, answers=("No rate is planned.",), address="#results")
     title, rate = widest
-    found = precision_of(rate)
-    if isinstance(found, Undefined):
+    result = precision_of(rate)
+    if isinstance(result, Undefined):
         return ReaderQuestion(text=text, answers=("No rate has an interval to narrow yet.",), address="#precision")
     n = rate.measurement.result.n
     answer = (
         f"{GROWTHS[-1]} times as many independent dialogues narrow the widest interval,"
-        f" {rate.measurement.application} {title}, from ±{figures.points(found.half_width)}"
-        f" to ±{figures.points(found.expected[-1])} points; {cost_of(subject, (GROWTHS[-1] - 1) * n)}."
+        f" {rate.measurement.application} {title}, from ±{figures.points(result.half_width)}"
+        f" to ±{figures.points(result.expected[-1])} points; {cost_of(subject, (GROWTHS[-1] - 1) * n)}."
     )
     return ReaderQuestion(text=text, answers=(answer,), address="#precision")
 
 
 def _half_width(rate: Rate) -> float:
-    found = precision_of(rate)
-    return -1.0 if isinstance(found, Undefined) else found.half_width
+    result = precision_of(rate)
+    return -1.0 if isinstance(result, Undefined) else result.half_width

@@ -290,10 +290,10 @@ def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -
     rows, seen = [], set[str]()
     for place, application in enumerate(subject.study.applications):
         positions = positions_of(subject.study, table, application, guideline)
-        found = positions_by_label(table, annotator, guideline, positions)
-        seen |= set(found)
-        order = [*question.scale.categories, *sorted(set(found) - set(question.scale.categories))]
-        parts = [(label, found.get(label, [])) for label in order]
+        result = positions_by_label(table, annotator, guideline, positions)
+        seen |= set(result)
+        order = [*question.scale.categories, *sorted(set(result) - set(question.scale.categories))]
+        parts = [(label, result.get(label, [])) for label in order]
         bars = band(subject, parts, name=f"{name}.{place}", title=f"{application.name}: {{}}")
         rows.append((application.name, subject.tint(application.name), bars))
     on_scale = [label for label in question.scale.categories if label in seen]
@@ -310,12 +310,12 @@ def positions_by_label(
     table: AnswerTable, annotator: str, guideline: Guideline, positions: Positions
 ) -> dict[str, list[int]]:
     """Return the dialogues by label, or by outcome without one; a pool has one entry for each person."""
-    found: dict[str, list[int]] = defaultdict(list)
+    result: dict[str, list[int]] = defaultdict(list)
     labels = labels_of(table, annotator, guideline, guideline.question, positions=positions)
     for position, label in zip(positions, labels, strict=True):
         if annotator != PEOPLE or label.value is None:
-            found[label.value or label.outcome.value].append(position)
+            result[label.value or label.outcome.value].append(position)
     if annotator == PEOPLE:
         for one in pool_labels_of(table, guideline, guideline.question, positions=positions):
-            found[one.value].append(one.position)
-    return found
+            result[one.value].append(one.position)
+    return result

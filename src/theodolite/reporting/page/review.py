@@ -64,14 +64,14 @@ def _defects(subject: Subject) -> list[int]:
 
 def _disagreements(subject: Subject) -> list[int]:
     """Return the dialogues with different labels by two annotators; unreadable answers are not labels."""
-    found: set[int] = set()
+    result: set[int] = set()
     for columns in _labels_by_question(subject):
         readable = zip(*(column.values for column in columns), strict=True)
         for position, values in enumerate(readable):
             if len(set(values)) > 1:
                 distinct_values = {value for column in columns if (value := column[position].value) is not None}
-                found.update([position] * (len(distinct_values) > 1))
-    return sorted(found)
+                result.update([position] * (len(distinct_values) > 1))
+    return sorted(result)
 
 
 def _labels_by_question(subject: Subject) -> Iterator[list[DialogueLabels]]:
@@ -224,12 +224,12 @@ def _main_values(subject: Subject, case: Case, *, people: bool) -> set[str]:
 def _people_against_judge(subject: Subject) -> list[Case]:
     if not subject.study.guidelines:
         return []
-    found = []
+    result = []
     for case in subject.cases:
         people, judges = _main_values(subject, case, people=True), _main_values(subject, case, people=False)
         if len(people) == 1 and judges and not people & judges:
-            found.append(case)
-    return found
+            result.append(case)
+    return result
 
 
 def _people_against_each_other(subject: Subject) -> list[Case]:

@@ -78,8 +78,8 @@ class Subject:
 
     def labelled(self, labels: Iterable[str]) -> list[Case]:
         """Return the cases of some labels, in order of the plan; a tester's session stands for all its dialogues."""
-        found = {place for label in labels for place in self._places(label)}
-        return [self.cases[place] for place in sorted(found)]
+        result = {place for label in labels for place in self._places(label)}
+        return [self.cases[place] for place in sorted(result)]
 
     def _places(self, label: str) -> list[int]:
         place = self.evidence.sessions.find(label)

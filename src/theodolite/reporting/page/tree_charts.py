@@ -214,7 +214,7 @@ def icicle(
     layout = _Layout(finding=finding)
     cells = tuple(layout.cells())
     scale = _scale(finding)
-    place = [found.design.name for found in subject.findings.trees].index(finding.design.name)
+    place = [result.design.name for result in subject.findings.trees].index(finding.design.name)
     return Icicle(
         key=f"tree-{place}-{subject.tint(finding.application)}-{len(finding.application)}",
         application=finding.application,
@@ -311,11 +311,11 @@ class _Layout:
         return self._weights[name]
 
     def _cell(self, name: str, key: int, parent: int, depth: int, ends: tuple[float, float]) -> IcicleCell:
-        found = self._found[name]
+        result = self._found[name]
         title = self._title(name)
-        value = "" if found.value is None else number(found.value)
+        value = "" if result.value is None else number(result.value)
         width = (ends[1] - ends[0]) * WIDTH
-        n = f"n {figures.count(found.n_dialogues)}"
+        n = f"n {figures.count(result.n_dialogues)}"
         words = f"{self._whole_title(name)}: {value or 'no single value'}, {n}"
         return IcicleCell(
             key=key,
@@ -326,7 +326,7 @@ class _Layout:
             depth=depth,
             left=ends[0],
             right=ends[1],
-            step=_step(found),
+            step=_step(result),
             value=value,
             n=n if width > _NARROW else "",
             label=words,
@@ -401,7 +401,7 @@ def _detail(
     }
     if not cell.node:
         return entry
-    node, found = finding.design.by_name[cell.node], finding.node(cell.node)
+    node, result = finding.design.by_name[cell.node], finding.node(cell.node)
     opened = sets.get(cell.node)
     leaves = [leaf for leaf in finding.design.leaves_below(cell.node) if leaf in answers]
     is_lowest = not any(isinstance(finding.design.by_name[child], SummaryNode) for child in node.children)
@@ -409,14 +409,14 @@ def _detail(
         "name": node.title or cell.node,
         "about": node.about if isinstance(node, SummaryNode) else "",
         "is_highest": isinstance(node, SummaryNode) and node.summary == "max",
-        "facts": [[term, text] for term, text in _facts(node, found)],
+        "facts": [[term, text] for term, text in _facts(node, result)],
         "contexts": [robustness_words(each) for each in finding.robustness if each.node == cell.node],
-        "n": found.n_dialogues,
+        "n": result.n_dialogues,
         "opens": opened.opens if opened else "",
         "raised": opened.raised if opened else "",
         "opens_raised": opened.opens_raised if opened else "",
         "answers": [row for leaf in leaves for row in answers[leaf]][:_MOST_ANSWERS] if is_lowest else [],
-        **_numbers(found),
+        **_numbers(result),
     }
 
 
@@ -575,19 +575,19 @@ def _dots(subject: Subject, findings: Sequence[TreeFinding], names: Sequence[str
     for name in names:
         title = findings[0].design.by_name[name].title or name
         for finding in findings:
-            found = finding.node(name)
-            if not isinstance(found.result, Estimate):
+            result = finding.node(name)
+            if not isinstance(result.result, Estimate):
                 continue
             yield Dot(
                 title=title,
                 application=finding.application,
                 tint=subject.tint(finding.application),
                 y=_DOT_ROW * (row + 0.5),
-                low=_dot_x(found.result.low, scale),
-                x=_dot_x(found.result.value, scale) or 0.0,
-                high=_dot_x(found.result.high, scale),
-                value=number(found.value),
-                n=figures.count(found.n_dialogues),
+                low=_dot_x(result.result.low, scale),
+                x=_dot_x(result.result.value, scale) or 0.0,
+                high=_dot_x(result.result.high, scale),
+                value=number(result.value),
+                n=figures.count(result.n_dialogues),
             )
             title, row = "", row + 1
 

@@ -142,23 +142,23 @@ def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
 
 def _below(standing: TreeStanding) -> Mapping[str, frozenset[str]]:
     """Return, for each application, those that are nowhere higher and somewhere lower."""
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for pair in standing.comparisons:
-        found.setdefault(pair.first, set())
-        found.setdefault(pair.second, set())
+        result.setdefault(pair.first, set())
+        result.setdefault(pair.second, set())
         if pair.order == "lower":
-            found[pair.second].add(pair.first)
+            result[pair.second].add(pair.first)
         elif pair.order == "higher":
-            found[pair.first].add(pair.second)
-    return {name: frozenset(low) for name, low in found.items()}
+            result[pair.first].add(pair.second)
+    return {name: frozenset(low) for name, low in result.items()}
 
 
 def _storeys(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> Mapping[str, int]:
     """Return the length of the longest chain below each application; count."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for name in sorted(names, key=lambda each: len(below[each])):
-        found[name] = max((found.get(low, 0) + 1 for low in below[name]), default=0)
-    return found
+        result[name] = max((result.get(low, 0) + 1 for low in below[name]), default=0)
+    return result
 
 
 def _nearest(name: str, below: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -188,13 +188,13 @@ def _profile(subject: Subject, standing: TreeStanding, findings: Sequence[TreeFi
 def _profile_line(
     subject: Subject, standing: TreeStanding, finding: TreeFinding, places: Sequence[float]
 ) -> ProfileLine:
-    found = [finding.node(name) for name in standing.dimensions]
+    result = [finding.node(name) for name in standing.dimensions]
     points = []
-    for place, node in zip(places, found, strict=True):
+    for place, node in zip(places, result, strict=True):
         scale = range_of(node.result.unit)
         if node.value is not None and scale is not None:
             points.append((place, round(_TALL * (1.0 - (node.value - scale.lowest) / scale.width), 1)))
-    said = ", ".join(number(node.value) for node in found)
+    said = ", ".join(number(node.value) for node in result)
     odds = figures.percent(standing.front_odds[finding.application])
     is_front = finding.application in standing.front
     return ProfileLine(

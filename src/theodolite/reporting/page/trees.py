@@ -234,20 +234,20 @@ class _Drawer:
         return self.lines[key]
 
     def _drawn(self, finding: TreeFinding, name: str) -> NodeLine:
-        found = finding.node(name)
+        result = finding.node(name)
         what = f"{self.design.name}, {self.design.by_name[name].title or name}: {finding.application}"
-        lifting = "dialogue raises it" if len(found.raised) == 1 else "dialogues raise it"
+        lifting = "dialogue raises it" if len(result.raised) == 1 else "dialogues raise it"
         return NodeLine(
             application=finding.application,
             tint=self.subject.tint(finding.application),
-            words=value_words(found),
-            basis=basis_words(found),
-            opens=self._set(f"{what}, answered", found.dialogues),
-            raised=f"{figures.count(len(found.raised))} {lifting}" if found.raised else "",
-            opens_raised=self._set(f"{what}, above the lowest value", found.raised),
-            notes=tuple(_notes(found)),
-            bar=_bar(found),
-            answers=self._answers(finding, found),
+            words=value_words(result),
+            basis=basis_words(result),
+            opens=self._set(f"{what}, answered", result.dialogues),
+            raised=f"{figures.count(len(result.raised))} {lifting}" if result.raised else "",
+            opens_raised=self._set(f"{what}, above the lowest value", result.raised),
+            notes=tuple(_notes(result)),
+            bar=_bar(result),
+            answers=self._answers(finding, result),
         )
 
     def _answers(self, finding: TreeFinding, found: NodeFinding) -> LeafList | None:
@@ -315,9 +315,9 @@ _MOST_ROWS = 60
 def _robustness(findings: Sequence[TreeFinding]) -> Iterator[Table]:
     """Yield a table for each kind of context, nodes with the largest gaps first."""
     design = findings[0].design
-    found = [(finding.application, each) for finding in findings for each in shown_robustness(finding)]
-    for context in dict.fromkeys(each.context for _, each in found):
-        own = [(application, each) for application, each in found if each.context == context]
+    result = [(finding.application, each) for finding in findings for each in shown_robustness(finding)]
+    for context in dict.fromkeys(each.context for _, each in result):
+        own = [(application, each) for application, each in result if each.context == context]
         own.sort(key=lambda item: -(item[1].gap.value if isinstance(item[1].gap, Estimate) else -1.0))
         rest = len(own) - _MOST_ROWS
         yield Table(
@@ -431,16 +431,16 @@ def leaf_list(
         node: The leaf.
         most: Maximum number of answers listed; count.
     """
-    found = finding.node(node.name)
-    if not found.answers:
+    result = finding.node(node.name)
+    if not result.answers:
         return None
-    rows = [_row(subject, people, finding, node, one) for one in found.answers[:most]]
+    rows = [_row(subject, people, finding, node, one) for one in result.answers[:most]]
     pages = ((at, tuple(rows[at : at + PAGE])) for at in range(0, len(rows), PAGE))
-    more = len(rows) < found.outcomes.planned
+    more = len(rows) < result.outcomes.planned
     return LeafList(
         versions="; ".join(_versions(subject, finding, node)),
-        pages=tuple((f"Answers {at + 1} to {at + len(page)} of {_all(found)}", page) for at, page in pages),
-        rest=f"All {_all(found)} stand in the tree's own file beside this one." if more else "",
+        pages=tuple((f"Answers {at + 1} to {at + len(page)} of {_all(result)}", page) for at, page in pages),
+        rest=f"All {_all(result)} stand in the tree's own file beside this one." if more else "",
     )
 
 

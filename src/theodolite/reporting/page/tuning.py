@@ -75,15 +75,15 @@ def plugin_sections(findings: Findings) -> tuple[Section, ...]:
         return ()
     rows = tuple(
         (
-            found.title or found.name,
-            found.application,
-            f"{found.guideline}.{found.question}",
-            found.annotator,
-            plugin_value_text(found),
-            found.result.unit,
-            found.result.method,
+            result.title or result.name,
+            result.application,
+            f"{result.guideline}.{result.question}",
+            result.annotator,
+            plugin_value_text(result),
+            result.result.unit,
+            result.result.method,
         )
-        for found in findings.plugin_measures
+        for result in findings.plugin_measures
     )
     lead = "Plugins add these measures; intervals come from a bootstrap of clusters, with 95% confidence."
     titles = ("Measure", "Application", "Question", "Annotator", "Value", "Unit", "Method")

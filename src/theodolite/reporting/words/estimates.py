@@ -87,9 +87,9 @@ _WEIGHTINGS = {
 
 def plugin_measure_texts(findings: Findings) -> Iterator[str]:
     """Yield each measure of a plugin with its value, interval and count in one line."""
-    for found in findings.plugin_measures:
-        name = f"{found.name} of {found.application} by {found.annotator}"
-        yield f"{name}: {plugin_value_text(found)}"
+    for result in findings.plugin_measures:
+        name = f"{result.name} of {result.application} by {result.annotator}"
+        yield f"{name}: {plugin_value_text(result)}"
 
 
 def plugin_value_text(found: PluginMeasurement) -> str:
