@@ -231,9 +231,9 @@ def without_consent(context: StudyContext) -> Iterator[str]:
     if not summaries:
         return
     consents = context.store.events.participants.release_consents(study.name)
-    for place, one in enumerate(counted(study, summaries)):
+    for index, one in enumerate(counted(study, summaries)):
         if one.session.participant not in consents:
-            yield label_of(place)
+            yield label_of(index)
 
 
 # --- Review of identifiers

@@ -315,7 +315,7 @@ def _dialogue(run: Run, study: Study, number: int, content: dict[str, Any]) -> D
         turns=(),
         ending=Ending.SCRIPT_END,
     )
-    return replace(made, turns=tuple(_turn(place, *pair) for place, pair in enumerate(turns, start=1)))
+    return replace(made, turns=tuple(_turn(index, *pair) for index, pair in enumerate(turns, start=1)))
 
 
 def _turn(number: int, prompt: str, response: str) -> Turn:

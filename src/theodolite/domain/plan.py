@@ -428,8 +428,8 @@ def _selectable(sessions: Sessions, personas: Iterable[PersonaGroup]) -> Mapping
         "case": {key: {key} for key, kind in kinds.items() if kind is TesterKind.SCRIPT},
     }
     for group in personas:
-        for place, row in enumerate(group.rows):
-            if (key := group.key(place)) in result["persona"]:
+        for index, row in enumerate(group.rows):
+            if (key := group.key(index)) in result["persona"]:
                 for name in {group.name, row.values.get(NAME_COLUMN, group.name)}:
                     result["persona"].setdefault(name, set()).add(key)
     return result

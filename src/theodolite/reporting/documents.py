@@ -374,10 +374,10 @@ def _contamination(results: CitedResults) -> Block:
         (
             (f"{entry['material']} {entry['version']}".strip(),),
             ("held out" if entry["held_out"] else f"public since {entry['public_since'] or 'an unknown date'}",),
-            (results.cite(f"/contamination/{place}/searched_responses"),),
-            (Number(f"/contamination/{place}/found", _found_text(entry)),),
+            (results.cite(f"/contamination/{index}/searched_responses"),),
+            (Number(f"/contamination/{index}/found", _found_text(entry)),),
         )
-        for place, entry in enumerate(results.data.get("contamination") or [])
+        for index, entry in enumerate(results.data.get("contamination") or [])
     )
     columns = ("Material", "Publication", "Searched responses", "Canaries")
     return DocumentTable(columns=columns, rows=materials) if materials else _said("No pack or packet; not tested.")
@@ -534,13 +534,13 @@ def _proxies(results: CitedResults) -> Block:
             (entry["rule"],),
             (entry["annotator"],),
             (
-                Number(f"/proxies/{place}/labelled", figures.count(entry["labelled"])),
+                Number(f"/proxies/{index}/labelled", figures.count(entry["labelled"])),
                 " of ",
-                Number(f"/proxies/{place}/planned", figures.count(entry["planned"])),
+                Number(f"/proxies/{index}/planned", figures.count(entry["planned"])),
             ),
-            (Number(f"/proxies/{place}/reach", entry["reach"]),),
+            (Number(f"/proxies/{index}/reach", entry["reach"]),),
         )
-        for place, entry in enumerate(entries)
+        for index, entry in enumerate(entries)
     )
     return DocumentTable(columns=("Scenario", "Rule", "Annotator", "Labelled of planned", "Defects"), rows=rows)
 
@@ -554,10 +554,10 @@ def _blinding(results: CitedResults) -> Block:
         (
             (entry["guessed"],),
             (entry["level"] or "all levels",),
-            (Number(f"/event/blinding/{place}/right", _share_text(entry["right"])),),
-            (Number(f"/event/blinding/{place}/by_chance", figures.percent(entry["by_chance"])),),
+            (Number(f"/event/blinding/{index}/right", _share_text(entry["right"])),),
+            (Number(f"/event/blinding/{index}/by_chance", figures.percent(entry["by_chance"])),),
         )
-        for place, entry in enumerate(entries)
+        for index, entry in enumerate(entries)
     )
     return DocumentTable(columns=("Guessed", "Level", "Right", "By chance"), rows=rows)
 

@@ -190,7 +190,7 @@ def dialogue_record(source: RunRecords, position: int, dialogue: Dialogue) -> di
 
 def _chunks(source: RunRecords, wanted: RecordFilter, start: int) -> Iterator[list[int]]:
     """Yield positions that a filter admits, a few at a time."""
-    positions = (place for place in range(start, len(source.sessions)) if wanted.admits(source.sessions, place))
+    positions = (index for index in range(start, len(source.sessions)) if wanted.admits(source.sessions, index))
     while chunk := list(itertools.islice(positions, CHUNK)):
         yield chunk
 

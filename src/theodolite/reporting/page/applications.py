@@ -154,8 +154,8 @@ def _sessions(subject: Subject, number: int, account: ApplicationAccount) -> Tab
     if account.filtered:
         links.append(link("filtered", "withheld by its own filter", account.filtered, ", in "))
         links.append(Link(text=" of them its own filter withheld a reply", opens=""))
-    for place, (label, cases) in enumerate(failed):
-        links += [link(f"failed{place}.", label, cases, ", "), Link(text=f" {label}", opens="")]
+    for index, (label, cases) in enumerate(failed):
+        links += [link(f"failed{index}.", label, cases, ", "), Link(text=f" {label}", opens="")]
     return TableCell(value=account.planned, links=tuple(links))
 
 

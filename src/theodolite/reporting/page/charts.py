@@ -167,12 +167,12 @@ def _histogram(
     step = (end - start) / max(1, len(panel.parts))
     every = -(-max(len(part.label) for part in panel.parts) * _LETTER // step)
     tint = _tint(panel.tint)
-    for place, part in enumerate(panel.parts):
-        x, tall = start + step * place, height * part.n / ticks[-1]
+    for index, part in enumerate(panel.parts):
+        x, tall = start + step * index, height * part.n / ticks[-1]
         bar = _rect("shape", x + step * 0.15, base - tall, step * 0.7, tall)
         count = _text(x + step / 2, base - tall - 4, figures.count(part.n), anchor="middle") if part.n else ""
         yield f'<g class="{tint}"{_opens(part)}>{bar}{count}</g>'
-        if every <= 1 or place % int(every) == 0:
+        if every <= 1 or index % int(every) == 0:
             yield _text(x + step / 2, base + 16, part.label, anchor="middle")
 
 
@@ -200,11 +200,11 @@ def stacked(panels: Sequence[CountRow], *, label: str) -> str:
 def _stack(panel: CountRow, start: float, end: float, y: float) -> Iterator[str]:
     yield _text(NAME, y + 18, _short(panel.title, _LONGEST), kind="name", anchor="end")
     x, n = start, max(1, panel.n)
-    for place, part in enumerate(panel.parts):
+    for index, part in enumerate(panel.parts):
         width = (end - start) * part.n / n
         if not part.n:
             continue
-        step = _step(place, len(panel.parts))
+        step = _step(index, len(panel.parts))
         box = _rect(step, x, y + 4, width, 20)
         text = figures.count(part.n)
         inside = _text(x + width / 2, y + 18, text, anchor="middle", kind=f"on-{step}") if width > 22 else ""
@@ -217,11 +217,11 @@ def _key_lines(labels: Sequence[str], width: float) -> Iterator[list[int]]:
     """Yield the positions of the labels on each line of a legend."""
     line: list[int] = []
     used = 0.0
-    for place, label in enumerate(labels):
+    for index, label in enumerate(labels):
         if line and used + _key_width(label) > width:
             yield line
             line, used = [], 0.0
-        line.append(place)
+        line.append(index)
         used += _key_width(label)
     if line:
         yield line

@@ -106,9 +106,9 @@ def _construct_rows(
 ) -> Iterator[Sequence[Value | TableCell]]:
     """Yield a row for each question, application and scenario; a question has one cell for its rows."""
     keys = [(one.instrument, one.annotator, one.level, one.question.name) for one in found]
-    for place, one in enumerate(found):
-        is_first = place == 0 or keys[place] != keys[place - 1]
-        span = next((n for n, key in enumerate(keys[place:]) if key != keys[place]), len(keys) - place)
+    for index, one in enumerate(found):
+        is_first = index == 0 or keys[index] != keys[index - 1]
+        span = next((n for n, key in enumerate(keys[index:]) if key != keys[index]), len(keys) - index)
         asked = one.question.text or one.question.name
         by = f"{_answered_by(subject, one)}, {one.level.value}"
         yield (

@@ -38,7 +38,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     is_paired = len(subject.study.applications) > 1
     kept = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios, is_paired=is_paired)
     estimates: list[Json] = [
-        _estimate(subject, place, measurement) for place, measurement in enumerate(subject.findings.measurements)
+        _estimate(subject, index, measurement) for index, measurement in enumerate(subject.findings.measurements)
     ]
     run = f"{subject.study.name}, run {subject.evidence.run.number}, {subject.facts.generated:%Y-%m-%d}"
     annotators: list[Json] = [

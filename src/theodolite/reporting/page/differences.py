@@ -165,7 +165,7 @@ def _difference_cells(
 
 def gap_chart(subject: Subject) -> Chart | None:
     """Return the differences of each leading rate between groups of dialogues; None if a study has no groups."""
-    order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
+    order = {(guideline.name, rule.name): index for index, (guideline, rule) in enumerate(rules_of(subject.study))}
     gaps = sorted(subject.findings.gaps, key=lambda gap: (order[gap.subject.guideline, gap.subject.rule], gap.group))
     if not gaps:
         return None
@@ -228,7 +228,7 @@ def typology_chart(subject: Subject) -> Chart | None:
     typology, result = subject.study.typology, subject.findings.typology
     if typology is None or not result:
         return None
-    order = {(guideline.name, rule.name): place for place, (guideline, rule) in enumerate(rules_of(subject.study))}
+    order = {(guideline.name, rule.name): index for index, (guideline, rule) in enumerate(rules_of(subject.study))}
     rates = sorted(result, key=lambda one: order[one.subject.guideline, one.subject.rule])
     title = "Defect rates by types"
     drawn = [row for one in rates for row in _typology_row(subject, one)]

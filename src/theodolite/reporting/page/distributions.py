@@ -38,8 +38,8 @@ def _in_words(title: str) -> str:
 def severity_charts(subject: Subject) -> tuple[Chart, ...]:
     """Return the histogram of each graded question in a rule, by the annotators of the leading rates."""
     return tuple(
-        _severity(subject, guideline, annotator, f"severity{place}.{number}")
-        for place, guideline in enumerate(subject.study.guidelines)
+        _severity(subject, guideline, annotator, f"severity{index}.{number}")
+        for index, guideline in enumerate(subject.study.guidelines)
         if is_graded(guideline.question.scale)
         for number, annotator in enumerate(lead_annotators(subject, guideline))
     )
@@ -58,13 +58,13 @@ def _severity(subject: Subject, guideline: Guideline, annotator: str, name: str)
     }
     labels = (*scale, *sorted({label for result in by_application.values() for label in result} - set(scale)))
     panels = []
-    for place, (application, result) in enumerate(by_application.items()):
+    for index, (application, result) in enumerate(by_application.items()):
         parts = tuple(
             Part(
                 label=label,
                 n=len(result.get(label, [])),
                 opens=subject.sets.add(
-                    f"{name}.{place}.{number}", f"{application}: {guideline.name} {label}", result.get(label, [])
+                    f"{name}.{index}.{number}", f"{application}: {guideline.name} {label}", result.get(label, [])
                 ),
             )
             for number, label in enumerate(labels)
@@ -275,14 +275,14 @@ def _vote_panels(
     usual = max(sizes, key=lambda n: (sizes[n], n))
     columns_of = vote_columns(usual)
     panels = []
-    for place, application in enumerate(subject.study.applications):
+    for index, application in enumerate(subject.study.applications):
         own = found.get(application.name, {})
         parts = []
         for column, (first, last) in enumerate(columns_of):
             those = [own[usual, n] for n in range(first, last + 1) if (usual, n) in own]
             label = str(first) if first == last else f"{first} to {last}"
             opens = subject.sets.add(
-                f"{name}.{place}.{column}",
+                f"{name}.{index}.{column}",
                 f"{application.name}: {label} of {usual}",
                 chain.from_iterable(votes.positions for votes in those),
             )
@@ -322,12 +322,12 @@ def _funnel(subject: Subject, number: int, account: Account) -> Chart:
     """Return planned, run, scored and used dialogues of a guideline with the losses by source."""
     losses: dict[str, list[Part]] = {"run": [], "scored": [], "used": []}
     gone: dict[str, set[int]] = {stage: set() for stage in losses}
-    for place, part in enumerate(account.unmeasured):
+    for index, part in enumerate(account.unmeasured):
         ran = {case for case in part.cases if subject.cases[case].dialogue is not None}
         last = "used" if part.outcome is Outcome.UNPARSEABLE else "scored"
         for stage, cases in (("run", set(part.cases) - ran), (last, ran)):
             if cases:
-                opens = subject.sets.add(f"lost{number}.{place}.{stage}", f"{part.words} ({account.guideline})", cases)
+                opens = subject.sets.add(f"lost{number}.{index}.{stage}", f"{part.words} ({account.guideline})", cases)
                 losses[stage].append(Part(label=part.words, n=len(cases), opens=opens))
                 gone[stage] |= cases
     left = {*account.labelled.cases, *(case for part in account.unmeasured for case in part.cases)}
@@ -353,8 +353,8 @@ def _funnel_table(title: str, stages: Sequence[Part], losses: Sequence[Sequence[
     rows: list[tuple[Value | TableCell, ...]] = []
     for stage, lost in zip(stages, ((), *losses), strict=True):
         links = tuple(
-            Link(before="; " if place else "", text=f"{part.label}: {figures.count(part.n)}", opens=part.opens)
-            for place, part in enumerate(lost)
+            Link(before="; " if index else "", text=f"{part.label}: {figures.count(part.n)}", opens=part.opens)
+            for index, part in enumerate(lost)
         )
         count = TableCell(value=stage.n, kind=ColumnKind.COUNT, opens=stage.opens)
         rows.append((stage.label, count, TableCell(value="" if links else "0", links=links)))

@@ -295,7 +295,7 @@ def _utility_plot(
         for name, (utility, risk) in sides.items()
     ]
     titles = [
-        f"{axis}, % of {_of([pair[place].n for pair in sides.values()], 'units')}" for place, axis in enumerate(axes)
+        f"{axis}, % of {_of([pair[index].n for pair in sides.values()], 'units')}" for index, axis in enumerate(axes)
     ]
     words = (axes[0].lower(), axes[1].lower())
     return UtilityPlot(

@@ -270,8 +270,8 @@ def _cell(subject: Subject, rate: Rate | None, end: float) -> RateCell | None:
 def spreads(subject: Subject) -> tuple[Spread, ...]:
     """Return how the labels that the rates are read by are spread over each guideline's scale."""
     return tuple(
-        _spread(subject, guideline, annotator, f"spread{place}.{number}")
-        for place, guideline in enumerate(subject.study.guidelines)
+        _spread(subject, guideline, annotator, f"spread{index}.{number}")
+        for index, guideline in enumerate(subject.study.guidelines)
         if guideline.question.scale.kind is not ScaleKind.DECIMALS  # no two numbers need be equal
         and not is_graded(guideline.question.scale)  # a histogram shows these
         for number, annotator in enumerate(lead_annotators(subject, guideline))
@@ -288,13 +288,13 @@ def lead_annotators(subject: Subject, guideline: Guideline) -> tuple[str, ...]:
 def _spread(subject: Subject, guideline: Guideline, annotator: str, name: str) -> Spread:
     question, table = guideline.question, subject.evidence.answers
     rows, seen = [], set[str]()
-    for place, application in enumerate(subject.study.applications):
+    for index, application in enumerate(subject.study.applications):
         positions = positions_of(subject.study, table, application, guideline)
         result = positions_by_label(table, annotator, guideline, positions)
         seen |= set(result)
         order = [*question.scale.categories, *sorted(set(result) - set(question.scale.categories))]
         parts = [(label, result.get(label, [])) for label in order]
-        bars = band(subject, parts, name=f"{name}.{place}", title=f"{application.name}: {{}}")
+        bars = band(subject, parts, name=f"{name}.{index}", title=f"{application.name}: {{}}")
         rows.append((application.name, subject.tint(application.name), bars))
     on_scale = [label for label in question.scale.categories if label in seen]
     return Spread(

@@ -473,7 +473,7 @@ def radar(subject: Subject, findings: Sequence[TreeFinding]) -> Radar | None:
     scale = _one_scale(findings, shown)
     if len(shown) < _FEWEST_SPOKES or scale is None:
         return None
-    angles = [2 * math.pi * place / len(shown) for place in range(len(shown))]
+    angles = [2 * math.pi * index / len(shown) for index in range(len(shown))]
     return Radar(
         spokes=tuple(
             _spoke(design.by_name[name].title or name, angle) for name, angle in zip(shown, angles, strict=True)

@@ -124,9 +124,9 @@ def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
     rows = [[name for name in names if storeys[name] == storey] for storey in range(max(storeys.values()) + 1)]
     tall = _ROW * max(len(row) for row in rows)
     spots = {
-        name: (20.0 + _COLUMN * storey, round(tall * (place + 0.5) / len(row), 1))
+        name: (20.0 + _COLUMN * storey, round(tall * (index + 0.5) / len(row), 1))
         for storey, row in enumerate(rows)
-        for place, name in enumerate(row)
+        for index, name in enumerate(row)
     }
     lines = [(*spots[low], *spots[high]) for high in names for low in sorted(_nearest(high, below))]
     return OrderPicture(
