@@ -67,6 +67,14 @@
     if (out) found.add(`text leaves its container: ${words(node.data)} ${span(out)} in ${name(inside)} ${span(around)}`);
   }
 
+  for (const row of document.querySelectorAll(".section-tabs")) {
+    const tabs = [...row.querySelectorAll("a")].map(tab => ({tab, box: tab.getBoundingClientRect()})), around = row.getBoundingClientRect();
+    if (new Set(tabs.map(({box}) => Math.round(box.top))).size > 1) found.add(`tabs are in several rows: ${name(row)}`);
+    for (const {tab, box} of tabs)
+      if (tab.hasAttribute("aria-current") && (box.left < around.left - TOLERANCE || box.right > around.right + TOLERANCE))
+        found.add(`the current tab is out of view: ${name(tab)} ${span(box)} in ${span(around)}`);
+  }
+
   /* An open popover of an action lies over the page by design. */
   const over = el => el.closest("details.act > :not(summary)");
   const controls = elements.filter(el => el.matches("input, select, textarea, button"))

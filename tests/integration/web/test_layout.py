@@ -346,6 +346,11 @@ FAULTY = {
     "text is clipped": '<div style="width: 40px; overflow: hidden">Rindfleischetikettierung</div>',
     "one letter per line": '<div style="width: 9px; overflow-wrap: anywhere">Etikettierung</div>',
     "a control overlaps its label": '<label>Yes <input type="checkbox" style="margin-left: -20px"></label>',
+    "tabs are in several rows": '<nav class="section-tabs" style="width: 90px"><a>Responses</a> <a>Reviews</a></nav>',
+    "the current tab is out of view": (
+        '<nav class="section-tabs" style="width: 90px; overflow: auto; white-space: nowrap">'
+        '<a>Responses</a> <a aria-current="page">Reviews</a></nav>'
+    ),
     "controls overlap": "<form><button>One</button><button style='margin-left: -20px'>Two</button></form>",
 }
 
