@@ -10,7 +10,7 @@ from inspect_ai.log import read_eval_log
 from tests.fakes.evidence import live_evidence, xstest_evidence
 from tests.unit.config.tool_results.test_real_files import DATA, PUBLISHED
 from tests.unit.config.tool_results.test_round_trip import answers_in, answers_of
-from theodolite.config.inspect_results import inspect_results
+from theodolite.config.tool_study import inspect_results
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
 from theodolite.gateways.inspect_logs import read_inspect_log

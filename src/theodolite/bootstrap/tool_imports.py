@@ -10,11 +10,10 @@ from pathlib import Path
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import trust_new_study
 from theodolite.bootstrap.plugins import plugin_importers
-from theodolite.config.inspect_results import inspect_results
 from theodolite.config.tables import table_of, unreadable
 from theodolite.config.tool_formats import FORMATS, ResultFormat, is_results, read_results
 from theodolite.config.tool_results import DEFAULT_APPLICATION, Criterion, ToolDialogue, ToolResults, ToolScore
-from theodolite.config.tool_study import ToolStudy, study_of_results
+from theodolite.config.tool_study import ToolStudy, inspect_results, study_of_results
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, few_of
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.errors import InputError, TheodoliteError, did_you_mean

@@ -377,7 +377,8 @@ def test_a_bulk_action_applies_to_all_selected_people_and_names_exceptions(event
     assert "Remove 2 people?" in sure
     assert before - event.memberships.filter(left_at=None).count() == 2
     assert (
-        "No person is selected" in organiser.post(f"{at}people/selected/", {"act": "screen"}, follow=True).content.decode()
+        "No person is selected"
+        in organiser.post(f"{at}people/selected/", {"act": "screen"}, follow=True).content.decode()
     )
     assert organiser.post(f"{at}people/selected/", {"act": "dance", "person": tokens}).status_code == 404
     assert client_as(Role.ANALYST).post(f"{at}people/selected/", {"act": "screen"}).status_code == 404

@@ -16,7 +16,7 @@ from theodolite.annotation.agreement import DailyAgreement
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, reason_text, undefined_text
 from theodolite.events.progress import EventTimeline
-from theodolite.reporting.words.day_charts import DayChart, Mark, day_bars, day_chart
+from theodolite.reporting.words.lanes import DayChart, Mark, day_bars, day_chart
 from theodolite.web.access import hosts_only
 from theodolite.web.questions import humanize
 

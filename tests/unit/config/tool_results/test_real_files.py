@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.config.inspect_results import inspect_results
 from theodolite.config.tool_formats import read_results
+from theodolite.config.tool_study import inspect_results
 
 DATA = Path(__file__).parents[3] / "data" / "tool_results"
 

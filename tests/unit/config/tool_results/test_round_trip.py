@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
-from theodolite.config.inspect_results import inspect_results
 from theodolite.config.tool_formats import read_results
+from theodolite.config.tool_study import inspect_results
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.chat_formats import chat_lines
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows

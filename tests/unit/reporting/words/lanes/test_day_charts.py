@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from theodolite.reporting.words.day_charts import PLOT, TOP, WIDTH, DayChart, Mark, day_bars, day_chart
+from theodolite.reporting.words.lanes import DAY_TOP, DAY_WIDTH, PLOT, DayChart, Mark, day_bars, day_chart
 
 
 def chart(**more) -> str:
@@ -21,7 +21,7 @@ def chart(**more) -> str:
 def test_lines_fill_the_stretched_area_and_values_stay_within_the_axis():
     drawn = chart(lines=[("done", [(0.0, 0.0), (0.5, 0.5), (1.0, 2.0)])])
 
-    assert f'points="0.0,{PLOT:.1f} {WIDTH / 2:.1f},{PLOT / 2:.1f} {WIDTH:.1f},0.0"' in drawn
+    assert f'points="0.0,{PLOT:.1f} {DAY_WIDTH / 2:.1f},{PLOT / 2:.1f} {DAY_WIDTH:.1f},0.0"' in drawn
     assert 'aria-label="Agreement &lt;b&gt;"' in drawn
 
 
@@ -29,7 +29,7 @@ def test_a_value_has_its_interval_and_its_text_beside_it():
     drawn = chart(marks=[Mark(x=0.25, value=0.5, text="0.50", low=0.25, high=0.75), Mark(x=0.75, value=1.0, text="1")])
 
     assert drawn.count('class="interval"') == 1
-    assert f'cx="25.00%" cy="{TOP + PLOT / 2:.1f}"' in drawn
+    assert f'cx="25.00%" cy="{DAY_TOP + PLOT / 2:.1f}"' in drawn
     assert re.findall(r'text-anchor="(start|end)">(?:0.50|1)</text>', drawn) == ["start", "end"]
 
 
