@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -19,6 +20,7 @@ from theodolite.domain.annotation import Annotation
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import AnnotationProcess, PreAnnotation
 from theodolite.domain.findings.order import OrderFactor
+from theodolite.domain.identity import keyed_draw
 from theodolite.store.models import AnnotationRow
 from theodolite.store.models.annotating import ReservationRow, WorkItemRow
 from theodolite.store.results import annotations_in
@@ -36,9 +38,15 @@ def queue(venue: Venue) -> str:
     venue.hold(N_DIALOGUES - len(venue.keys))
     for number in range(N_DIALOGUES - 1):
         read(venue, number)
-    token = open_queue(venue.records, "judged", JUDGED, a_design(process=PROCESS))
+    process = replace(PROCESS, seed=seed_with_both(venue.keys[:-1]))
+    token = open_queue(venue.records, "judged", JUDGED, a_design(process=process))
     add_dialogues(venue.records, token, venue.keys)
     return token
+
+
+def seed_with_both(keys: list[str]) -> int:
+    """Return the first seed that shows suggestions in some dialogues and not in others; keys differ between runs."""
+    return next(seed for seed in count(1) if len({keyed_draw(seed, "suggestions", key) < 0.5 for key in keys}) == 2)
 
 
 def annotate_all(venue: Venue, queue: str, who: str) -> None:
