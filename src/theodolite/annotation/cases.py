@@ -227,6 +227,11 @@ def n_cases(study: str) -> dict[CaseView, int]:
     return {view: cases_in_view(study, view).count() for view in CaseView}
 
 
+def n_open_cases(study: str) -> int:
+    """Return the number of cases of a study that a senior has to decide; count."""
+    return cases_in_view(study, CaseView.OPEN).count()
+
+
 def _set_aside(row: CaseRow) -> None:
     items = WorkItemRow.objects.filter(dialogue_id=row.dialogue_id, state=ItemState.OPEN.value)
     items.update(state=ItemState.ASIDE.value)
@@ -395,11 +400,15 @@ def thread_page(queue: str, participant: str = "", *, is_open: bool = True, page
     return threads_of(list(rows[page * THREADS_PAGE : (page + 1) * THREADS_PAGE]), participant)
 
 
+def n_open_threads(queue: str) -> int:
+    """Return the number of threads of a queue that wait for an end; count."""
+    return ThreadRow.objects.filter(queue__token=queue, end="").count()
+
+
 def n_threads(queue: str) -> tuple[int, int]:
     """Return the number of open and of ended threads of a queue; counts."""
-    rows = ThreadRow.objects.filter(queue__token=queue)
-    n_open = rows.filter(end="").count()
-    return n_open, rows.count() - n_open
+    n_open = n_open_threads(queue)
+    return n_open, ThreadRow.objects.filter(queue__token=queue).count() - n_open
 
 
 def is_thread_of(queue: str, token: str) -> bool:

@@ -129,9 +129,14 @@ def next_disputed(queue: str, item: str) -> str:
     return row.token or "" if row else ""
 
 
-def n_unsettled(queue: str) -> int:
-    """Return the number of items whose review can start or continue; count."""
-    return _ready(queue).count()
+def n_unsettled(queue: str, most: int | None = None) -> int:
+    """Return the number of items whose review can start or continue; count.
+
+    Args:
+        queue: Token of the queue.
+        most: Number at which the count ends; None to count all.
+    """
+    return _ready(queue)[:most].count()
 
 
 def _ready(queue: str) -> QuerySet[WorkItemRow]:

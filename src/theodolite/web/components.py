@@ -17,8 +17,11 @@ from django.urls import NoReverseMatch, resolve, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from theodolite.annotation import cases, queues, review
 from theodolite.domain.event import Role
 from theodolite.web.access import AccessContext, role_words
+from theodolite.web.models import Submission
+from theodolite.web.support import n_open_questions
 
 register = template.Library()
 
@@ -231,12 +234,21 @@ SECTIONS: Mapping[Role, Sequence[SidebarSection]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SidebarLink:
-    """A link of the sidebar or a tab."""
+    """A link of the sidebar or a tab.
+
+    Attributes:
+        title: Its text.
+        address: Its target.
+        icon: Name of its icon; empty for none.
+        is_current: Whether it leads to the page, or to its section.
+        waiting: The amount of work that waits there, e.g. `3` or `99+`; empty for none.
+    """
 
     title: str
     address: str
     icon: str = ""
     is_current: bool = False
+    waiting: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,6 +283,7 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
         return PagePlace(is_for_testers=True)
     study = access.hosted.token
     known = [(one, _open_pages(one, access.role, study)) for one in SECTIONS[access.role]]
+    waiting = _waiting(access)
     links: list[SidebarLink] = []
     section: SidebarLink | None = None
     tabs: tuple[SidebarLink, ...] = ()
@@ -278,7 +291,13 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
         if not pages:
             continue
         is_here = section is None and one.covers(match.view_name)
-        link = SidebarLink(title=one.title, address=pages[0][1], icon=one.icon, is_current=is_here)
+        link = SidebarLink(
+            title=one.title,
+            address=pages[0][1],
+            icon=one.icon,
+            is_current=is_here,
+            waiting=amount_text(waiting.get(pages[0][2], 0)),
+        )
         links.append(link)
         if is_here:
             section = link
@@ -292,6 +311,30 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
         is_section_page=bool(tabs) and tabs[0].is_current,
         role=role_words(access.role.value),
     )
+
+
+MOST_WAITING = 99
+"""Largest number of a badge; count."""
+
+
+def _waiting(access: AccessContext) -> Mapping[str, int]:
+    """Return the amount of work that waits for a role, by the first page of a section; counts of cheap queries."""
+    if access.role is Role.ORGANISER:
+        to_decide = access.hosted.submissions.filter(state=Submission.State.SUBMITTED)
+        return {"organiser:operations": n_open_questions(access.hosted), "organiser:submissions": to_decide.count()}
+    queue = queues.queue_named(access.hosted.token) if access.role is Role.SENIOR else ""
+    if not queue:
+        return {}
+    return {
+        "senior:home": review.n_unsettled(queue, MOST_WAITING + 1),
+        "senior:questions": cases.n_open_threads(queue),
+        "senior:cases": cases.n_open_cases(queues.study_name(queue)),
+    }
+
+
+def amount_text(n: int) -> str:
+    """Return an amount of waiting work as a badge shows it; empty for none."""
+    return f"{MOST_WAITING}+" if n > MOST_WAITING else str(n or "")
 
 
 @functools.lru_cache(maxsize=512)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 
 from theodolite.web.models import EventMessage, HostedStudy, Membership
 
@@ -70,8 +70,10 @@ def threads_of_testers(hosted: HostedStudy) -> list[HelpThread]:
 
 
 def n_open_questions(hosted: HostedStudy) -> int:
-    """Return the number of testers who wait for an answer; count."""
-    return sum(thread.is_open for thread in threads_of_testers(hosted))
+    """Return the number of testers who wait for an answer, because their last message is a question; count."""
+    own = EventMessage.objects.filter(hosted=hosted, membership__isnull=False).order_by()
+    latest = own.values("membership").annotate(last=Max("id")).values("last")
+    return EventMessage.objects.filter(id__in=latest, author="").count()
 
 
 def broadcasts(hosted: HostedStudy) -> QuerySet[EventMessage]:

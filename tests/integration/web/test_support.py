@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -41,6 +42,26 @@ def membership_of(event, role=Role.FIELD_TESTER):
     return Membership.objects.filter(hosted=event, role=role.value).order_by("id")[0]
 
 
+def badge(page, section):
+    """Return the amount of waiting work in the sidebar's entry of a section, as it is read aloud; empty for none."""
+    found = re.search(rf'title="{section}">.*?<span>{section}</span>(.*?)</a>', page, re.DOTALL)
+    assert found, section
+    text = re.sub(r"<[^>]*>", "", found[1]).strip()
+    assert not text or text.endswith(" waiting")
+    return text.removesuffix(" waiting")
+
+
+@pytest.mark.browser
+def test_seniors_see_how_many_disputes_questions_and_cases_wait(page_as):
+    page = page_as(Role.SENIOR, bypass_csp=True)
+
+    for section, n in {"Home": 6, "Questions": 1, "Sensitive content": 1}.items():
+        link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=f"{section} {n} waiting")
+        expect(link).to_be_visible()
+    expect(page.get_by_title("Agreement")).to_have_text("Agreement")
+    assert_accessible(page)
+
+
 def asked(tester, text="The page shows an error."):
     client, address = tester
     return client.post(address, {"text": text})
@@ -53,9 +74,11 @@ def test_a_question_reaches_the_organisers_and_its_answer_the_tester(event, test
     token = membership_of(event).token
     assert "The page shows an error." in page
     assert n_open_questions(event) == 1
+    assert badge(page, "Event") == "1"
     client.post(address, {"member": token, "text": "Reload the page."})
 
     assert n_open_questions(event) == 0
+    assert badge(client.get(address).content.decode(), "Event") == ""
     assert "Reload the page." in tester[0].get(tester[1]).content.decode()
     assert latest_for(membership_of(event)).text == "Reload the page."
     assert latest_for(membership_of(event, Role.RED_TEAMER)) is None

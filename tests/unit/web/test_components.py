@@ -7,7 +7,7 @@ import pytest
 
 import theodolite.web
 from theodolite.domain.event import Role
-from theodolite.web.components import SECTIONS, icon
+from theodolite.web.components import MOST_WAITING, SECTIONS, amount_text, icon
 
 WEB = Path(theodolite.web.__file__).parent
 
@@ -31,6 +31,11 @@ def test_every_section_has_an_icon_and_covers_its_pages_once(role):
 
     assert all(icon(one.icon) for one in SECTIONS[role])
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("n", "text"), [(0, ""), (1, "1"), (MOST_WAITING, "99"), (MOST_WAITING + 1, "99+")])
+def test_an_amount_of_waiting_work_is_a_number_of_two_digits_at_most(n, text):
+    assert amount_text(n) == text
 
 
 def test_testers_have_no_sidebar():

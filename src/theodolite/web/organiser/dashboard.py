@@ -24,9 +24,8 @@ from theodolite.annotation.agreement import (
     progress,
 )
 from theodolite.annotation.assignment import StuckAnnotator, stuck_annotators
-from theodolite.annotation.cases import n_cases
+from theodolite.annotation.cases import n_open_cases
 from theodolite.annotation.queues import design_of, queue_named, study_name
-from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.event_record import TesterTally
@@ -290,7 +289,7 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
     joined = _joined(hosted)
     tallies = event.sessions.tester_tallies(event.study.name)
     stuck = stuck_testers(event, joined, status, tallies) if is_open else ()
-    failing, n_open_cases = failing_applications(event, status), _open_cases(queue)
+    failing, n_cases = failing_applications(event, status), _open_cases(queue)
     marked = event.store.events.replies.broken_guardrails(event.study.name)
     annotators = stuck_annotators(queue, now=now) if queue and hosted.state != _State.CLOSED else []
     return Dashboard(
@@ -309,12 +308,12 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
             *(_failing_row(one, hosted) for one in failing),
             *(_stuck_annotator_row(one, people, hosted) for one in annotators[:MOST_ROWS]),
             *_question_rows(hosted),
-            *_case_row(n_open_cases),
+            *_case_row(n_cases),
         ],
         n_stuck=len(stuck),
         n_stuck_annotators=len(annotators),
         n_questions=n_open_questions(hosted),
-        n_cases=n_open_cases,
+        n_cases=n_cases,
         annotated=_annotated(queue),
         recruitment=_recruitment(event, joined, tallies, n_invited_testers(hosted)),
         marked=(sum(marked.values()), len(marked)),
@@ -375,7 +374,7 @@ def _annotated(queue: str | None) -> Annotated | None:
 
 
 def _open_cases(queue: str | None) -> int:
-    return n_cases(study_name(queue))[CaseView.OPEN] if queue else 0
+    return n_open_cases(study_name(queue)) if queue else 0
 
 
 def _agreement(
