@@ -393,7 +393,13 @@ PAGES = {
     ),
     Role.ANNOTATOR: ("annotate/",),
     Role.ANALYST: (
-        *("organise/results/?next=yes", "analyse/", "analyse/both/", "analyse/both/?page=3", "analyse/both/* >"),
+        *(
+            "organise/results/?next=yes",
+            "analyse/",
+            "analyse/sessions/",
+            "analyse/sessions/?page=3",
+            "analyse/sessions/* >",
+        ),
         *(
             "analyse/coding/",
             "analyse/coding/next/",
@@ -401,12 +407,12 @@ PAGES = {
             "analyse/coding/codebook/",
             "analyse/coding/codebook/new/",
         ),
-        *("analyse/coding/coders/", "analyse/coding/differing/", "analyse/coding/differing/?page=3"),
-        *("analyse/coding/differing/* >", "analyse/coding/quotes/", "analyse/coding/quotes/?page=100"),
+        *("analyse/coding/coders/", "analyse/coding/disagreements/", "analyse/coding/disagreements/?page=3"),
+        *("analyse/coding/disagreements/* >", "analyse/coding/quotes/", "analyse/coding/quotes/?page=100"),
         *("analyse/coding/quotes/* >", "analyse/reviews/", "analyse/reviews/?page=3", "analyse/reviews/* >"),
     ),
     Role.RED_TEAMER: ("test/", "test/help/"),
-    Role.FIELD_TESTER: ("test/", "test/mine/", "test/guess/", "test/done/", "test/help/"),
+    Role.FIELD_TESTER: ("test/", "test/my-data/", "test/guess/", "test/done/", "test/help/"),
     Role.TEAM: ("team/", "team/criteria/", "team/feedback/", "team/new/"),
 }
 """Addresses of the pages of each role; `* >` stands for the first page that the list before it links,

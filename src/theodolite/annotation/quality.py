@@ -172,7 +172,7 @@ def _let_more_meet(item: str, more: int) -> None:
     row.save()
 
 
-def drop_gold(item: str) -> int:
+def remove_gold(item: str) -> int:
     """Delete the known answers of an item; its annotations are kept. Returns the number of deleted answers."""
     return GoldRow.objects.filter(item=item_row(item)).delete()[0]
 

@@ -241,7 +241,7 @@ _TEMPLATES = {
             "django.contrib.auth.context_processors.auth",
             "django.contrib.messages.context_processors.messages",
             "theodolite.web.middleware.on_every_page",
-            "theodolite.web.accounts.sign_in.comfort",
+            "theodolite.web.accounts.sign_in.display_settings_context",
         ],
     },
 }

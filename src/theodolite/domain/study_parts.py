@@ -226,7 +226,7 @@ class TopicTally:
         weight: Burden for readers.
         n_asked: Testers and annotators who were asked about topics to avoid.
         n_people: Testers and annotators who avoid it.
-        n_spared: Planned sessions on the topic that were not offered to the person in their slot.
+        n_not_offered: Planned sessions on the topic that were not offered to the person in their slot.
         n_free: Planned sessions on the topic with a free seat.
     """
 
@@ -234,7 +234,7 @@ class TopicTally:
     weight: TopicWeight
     n_asked: int = 0
     n_people: int = 0
-    n_spared: int = 0
+    n_not_offered: int = 0
     n_free: int = 0
 
 

@@ -177,8 +177,8 @@ class OrganiserBot:
         link = self.invite(ROLE_OF[level])
         for first in range(2, n + 1, _MOST_CODES):
             self._open(f"{self._home}people/")
-            self._send("/slips/new/", role=role, n=str(min(n + 1 - first, _MOST_CODES)), first=str(first))
-        codes_shown = _CODE.findall(self._open(f"{self._home}people/slips/"))
+            self._send("/access-codes/new/", role=role, n=str(min(n + 1 - first, _MOST_CODES)), first=str(first))
+        codes_shown = _CODE.findall(self._open(f"{self._home}people/access-codes/"))
         return link, [code for code_role, code in codes_shown if code_role.strip() == role]
 
     def invite(self, role: Role) -> str:
@@ -188,7 +188,7 @@ class OrganiserBot:
             role: Role of the person.
         """
         self._open(f"{self._home}people/")
-        page = self._send("/people/ask/", role=role.value, name=f"Bot as {role.value}", email="")
+        page = self._send("/people/invite/", role=role.value, name=f"Bot as {role.value}", email="")
         links = _LINK.findall(page)
         if not links:
             raise Stuck(self.visitor.page.path, "the page shows no invitation link")
@@ -200,7 +200,7 @@ class OrganiserBot:
         schedule = self.visitor.page.form("/operations/hours/")
         if schedule is not None and schedule.fields["hold"] == "no":  # the button would suspend an enforced schedule
             self._send("/operations/hours/")
-        self._send("/operations/go-on/")
+        self._send("/operations/resume/")
 
     def close_event(self) -> None:
         """Open the organiser's pages again, and close the event."""
@@ -588,15 +588,15 @@ class TesterBot:
 
     def _do(self, step: str) -> None:
         """Complete one page; `step` is its path below the pages of testers."""
-        if step == "before/":
+        if step == "screening/":
             answers = enumerate(self._profile.screening, start=1)
             self._send_filled(**{f"q{number}": "yes" if admits else "no" for number, admits in answers})
-        elif step == "you/":
+        elif step == "profile/":
             user_type = {"user_type": self._profile.user_type} if self._profile.user_type else {}
             self._send_filled(groups="made by: a dry run", **user_type)
         elif step == "topics/":  # no opt-outs, so that every cell is filled
             self.visitor.send("")
-        elif step in {"consent/", "guess/"} or step.endswith("/task/"):
+        elif step in {"consent/", "guess/"} or step.endswith("/instructions/"):
             self._send_filled()
         elif "/questions/" in step:
             self._answer()

@@ -38,7 +38,7 @@ class Step(StrEnum):
     TOPICS = "topics"
     """Content opt-outs."""
     PROFILE = "profile"
-    SPARED = "spared"
+    NO_SCENARIO = "no_scenario"
     """All remaining sessions touch a topic that the tester opted out of."""
     SLOT = "slot"
     INSTRUCTIONS = "instructions"
@@ -178,7 +178,7 @@ def _before_sessions(progress: TesterProgress) -> Step | None:
         return Step.TOPICS
     if not progress.has_profile:
         return Step.PROFILE
-    return Step.SPARED if progress.next_session_no == 0 and not progress.has_started else None
+    return Step.NO_SCENARIO if progress.next_session_no == 0 and not progress.has_started else None
 
 
 def free_slot(

@@ -98,15 +98,16 @@ def topic_tallies(
         avoided: Avoided topics of each person with an answer.
     """
     held = tuple(seats)
-    spared, free = list(spared_cells(study, held, sessions, avoided)), list(_free_cells(study, held))
+    not_offered, free = list(cells_not_offered(study, held, sessions, avoided)), list(_free_cells(study, held))
     return tuple(
         TopicTally(
             topic=topic.name,
             weight=topic.weight,
             n_asked=len(avoided),
             n_people=sum(topic.name in names for names in avoided.values()),
-            n_spared=sum(
-                cell.scenario in topic.scenarios and topic.name in avoided[seat.participant] for seat, cell in spared
+            n_not_offered=sum(
+                cell.scenario in topic.scenarios and topic.name in avoided[seat.participant]
+                for seat, cell in not_offered
             ),
             n_free=sum(cell.scenario in topic.scenarios for cell in free),
         )
@@ -114,7 +115,7 @@ def topic_tallies(
     )
 
 
-def spared_cells(
+def cells_not_offered(
     study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
 ) -> Iterator[tuple[Slot, Cell]]:
     """Yield the cells that the holder of a seat is not offered, since they are about something avoided.

@@ -74,10 +74,10 @@ class SidebarSection:
 
 _CODING = (
     "analyst:answer", "analyst:codebook", "analyst:named_codebook", "analyst:new_codebook", "analyst:coders",
-    "analyst:differing", "analyst:difference", "analyst:quotes", "analyst:quote",
+    "analyst:disagreements", "analyst:disagreement", "analyst:quotes", "analyst:quote",
 )  # fmt: skip
-_REVIEWS = ("analyst:review", "analyst:settled", "analyst:both_sides")
-_SCHEMAS = ("organiser:schema", "organiser:schema_touches", "organiser:schema_publish", "organiser:schema_preview")
+_REVIEWS = ("analyst:review", "analyst:sessions", "analyst:session_answers")
+_SCHEMAS = ("organiser:schema", "organiser:schema_impact", "organiser:schema_publish", "organiser:schema_preview")
 
 _ORGANISER: Final = (
     SidebarSection(title="Home", icon="home", pages=(("organiser:home", "Home"),)),
@@ -107,7 +107,7 @@ _ORGANISER: Final = (
             ("organiser:links", "Recruiting links"),
             ("organiser:slots", "Time slots"),
         ),
-        inner=("organiser:person", "organiser:slips"),
+        inner=("organiser:person", "organiser:access_codes"),
     ),
     SidebarSection(
         title="Event",
@@ -117,7 +117,7 @@ _ORGANISER: Final = (
     SidebarSection(
         title="Dialogues",
         icon="messages",
-        pages=(("senior:dialogues", "Dialogues"), ("organiser:bringing", "Import dialogues")),
+        pages=(("senior:dialogues", "Dialogues"), ("organiser:import_dialogues", "Import dialogues")),
         inner=("senior:batch",),
     ),
     SidebarSection(

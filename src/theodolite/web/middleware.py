@@ -33,7 +33,7 @@ from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import Conflict, NotFound, StoreError
 from theodolite.domain.text import best_language
 from theodolite.web.access import open_to_all
-from theodolite.web.models import Account, Comfort
+from theodolite.web.models import Account, DisplaySettings
 
 POLICY = (
     "default-src 'self'; base-uri 'none'; form-action {targets}; frame-ancestors 'none'; object-src 'none'; "
@@ -298,11 +298,13 @@ def _on_sign_in(request: HttpRequest, user: object, **_: object) -> None:
     """Use the language of the display settings; else the language of the invitation."""
     if not isinstance(user, Account):
         return
-    comfort = Comfort.objects.filter(account=user).exclude(language="").values_list("language", flat=True).first()
-    if comfort:
-        choose(request, comfort)
+    language = (
+        DisplaySettings.objects.filter(account=user).exclude(language="").values_list("language", flat=True).first()
+    )
+    if language:
+        choose(request, language)
     elif chosen(request):
-        Comfort.objects.update_or_create(account=user, defaults={"language": chosen(request)})
+        DisplaySettings.objects.update_or_create(account=user, defaults={"language": chosen(request)})
 
 
 def listen() -> None:

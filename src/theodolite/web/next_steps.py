@@ -53,7 +53,7 @@ CARDS: Mapping[RoleStep, tuple[str, str, str, str]] = {
         "organiser:ethics",
     ),
     RoleStep.INVITE_TESTERS: (
-        "Invite testers by address, list, printed slip or open link.", "", "Invite", "organiser:people",
+        "Invite testers by address, list, printed access code or open link.", "", "Invite", "organiser:people",
     ),
     RoleStep.OPEN_EVENT: ("Open the event, so that sessions can start.", "", "Open event", "organiser:operations"),
     RoleStep.WATCH_EVENT: (
@@ -61,7 +61,8 @@ CARDS: Mapping[RoleStep, tuple[str, str, str, str]] = {
         "organiser:operations",
     ),
     RoleStep.OPEN_QUEUE: (
-        "Open the queue with all completed dialogues, so that annotators can start.", "", "Open queue", "senior:fill",
+        "Open the queue with all completed dialogues, so that annotators can start.", "", "Open queue",
+        "senior:fill_queue",
     ),
     RoleStep.DECIDE_CASES: (
         "1 case of sensitive content waits for a decision.", "{n} cases of sensitive content wait for a decision.",
@@ -132,7 +133,7 @@ CARDS: Mapping[RoleStep, tuple[str, str, str, str]] = {
         "analyst:next",
     ),
     RoleStep.SETTLE_CODES: (
-        "Coders disagree about 1 answer.", "Coders disagree about {n} answers.", "Settle", "analyst:differing",
+        "Coders disagree about 1 answer.", "Coders disagree about {n} answers.", "Settle", "analyst:disagreements",
     ),
     RoleStep.WRITE_CODEBOOK: (
         "1 question with free-text answers has no codebook.", "{n} questions with free-text answers have no codebook.",

@@ -206,9 +206,10 @@ def test_concurrent_edits_do_not_overwrite_each_other(event, client_as):
 def test_a_disagreement_is_resolved_or_left_open_and_codings_stay(event, client_as, found, state):
     client, token = client_as(Role.ORGANISER), a_disputed_answer(event)
     before = desk_of(event).coding_project().work.codings
-    page = words(client.get(at(event, f"coding/differing/{token}/")))
+    page = words(client.get(at(event, f"coding/disagreements/{token}/")))
     client.post(
-        at(event, f"coding/differing/{token}/"), {"found": found, "code": "helpful", "rationale": "We read it again."}
+        at(event, f"coding/disagreements/{token}/"),
+        {"found": found, "code": "helpful", "rationale": "We read it again."},
     )
     room = desk_of(event).coding_project()
     (stands,) = (one for one in room.coded if desk_of(event).token_of_answer(one.answer) == token)
@@ -221,7 +222,7 @@ def test_a_disagreement_is_resolved_or_left_open_and_codings_stay(event, client_
 def test_a_decision_needs_a_reason(event, client_as):
     token = a_disputed_answer(event)
     page = client_as(Role.ORGANISER).post(
-        at(event, f"coding/differing/{token}/"), {"found": "none", "rationale": " "}, follow=True
+        at(event, f"coding/disagreements/{token}/"), {"found": "none", "rationale": " "}, follow=True
     )
 
     assert "enter a reason" in words(page)
@@ -288,19 +289,19 @@ def test_each_method_of_identification_creates_records_in_the_results(event, cli
 
 def test_both_views_of_a_session_open_after_all_annotations(event, client_as):
     client = client_as(Role.ANALYST)
-    before = words(client.get(at(event, "both/")))
+    before = words(client.get(at(event, "sessions/")))
     let_two_label(event)
-    listed = client.get(at(event, "both/"))
-    (token, *_) = re.findall(r"both/(\w+)/", listed.content.decode())
-    sheet = words(client.get(at(event, f"both/{token}/")))
+    listed = client.get(at(event, "sessions/"))
+    (token, *_) = re.findall(r"sessions/(\w+)/", listed.content.decode())
+    sheet = words(client.get(at(event, f"sessions/{token}/")))
     let_annotators_wait(event)
 
     assert "No sessions yet" in before
     assert "6 sessions" in words(listed)
     assert "What it said helped me with my task." in sheet
     assert re.search(r"A: (Yes|No)", sheet)
-    assert "No sessions yet" in words(client.get(at(event, "both/")))
-    assert client.get(at(event, f"both/{token}/")).status_code == 404
+    assert "No sessions yet" in words(client.get(at(event, "sessions/")))
+    assert client.get(at(event, f"sessions/{token}/")).status_code == 404
 
 
 def test_pages_read_the_same_responses_and_annotations_as_a_measurement(event):
@@ -362,7 +363,7 @@ def test_part_of_a_project_has_the_same_texts_codings_and_quotes_as_the_whole(ev
     assert part.work.quotes == tuple(one for one in whole.work.quotes if one.answer.session in sessions)
 
 
-@pytest.mark.parametrize("path", ["coding/quotes/", "coding/differing/", "reviews/"])
+@pytest.mark.parametrize("path", ["coding/quotes/", "coding/disagreements/", "reviews/"])
 def test_pages_of_a_list_show_each_row_once_and_none_twice(event, client_as, monkeypatch, path):
     client, linked = client_as(Role.ANALYST), rf'href="[^"]*{path}(\w+)/"'
     whole = re.findall(linked, client.get(at(event, path)).content.decode())
@@ -447,9 +448,9 @@ def test_texts_hidden_or_restricted_by_a_case_are_not_shown(event, client_as):
     let_two_label(event)
     client, token = client_as(Role.ANALYST), a_settled_session(event)
     case = a_case_about(event, token, hidden=(0, 4))
-    hidden = words(client.get(at(event, f"both/{token}/")))
+    hidden = words(client.get(at(event, f"sessions/{token}/")))
     add_step(case, CaseAct.RESTRICTED)
-    restricted = words(client.get(at(event, f"both/{token}/")))
+    restricted = words(client.get(at(event, f"sessions/{token}/")))
 
     assert "████" in hidden
     assert "restricted until its case is closed" in restricted

@@ -35,7 +35,7 @@ def test_a_coder_codes_resolves_a_disagreement_and_permits_quotes_by_keyboard(pa
     load_by_key(page, "s")
     expect(page.get_by_role("status")).to_contain_text("Saved.")
 
-    load_by_click(opened(page, "coding/differing/").get_by_role("row").nth(1).get_by_role("link"))
+    load_by_click(opened(page, "coding/disagreements/").get_by_role("row").nth(1).get_by_role("link"))
     assert_accessible(page)
     page.get_by_label("We agree on the codes selected below").check()
     page.get_by_label("Reason").fill("One word was overlooked.")
@@ -62,7 +62,7 @@ def look_at_what_is_left(page: Page) -> None:
     """Check the pages of coding without decisions, and both views of a session."""
     for path in ("coding/", "coding/coders/", "coding/codebook/new/"):
         opened(page, path)
-    load_by_click(opened(page, "both/").locator("main th a").first)
+    load_by_click(opened(page, "sessions/").locator("main th a").first)
     assert_accessible(page)
     expect(page.get_by_role("region", name="Annotations")).to_be_visible()
 

@@ -39,7 +39,7 @@ ANYBODY, SIGNED_IN, HOST = "anybody", "signed in", "host"
 
 _TESTERS = {Role.RED_TEAMER, Role.FIELD_TESTER}
 _TESTER_PAGES = (
-    *("screening", "screened_out", "full", "slot", "topics", "spared"),
+    *("screening", "screened_out", "full", "slot", "topics", "no_scenario"),
     *(
         "consent",
         "profile",
@@ -68,8 +68,8 @@ _TESTER_PAGES = (
         "release",
         "feedback",
         "help",
-        "mine",
-        "mine_file",
+        "my_data",
+        "my_data_file",
     ),
 )
 
@@ -77,36 +77,58 @@ _SITTING = ("take", "annotation", "answer", "undo", "submit", "release", "skip",
 _TRAINING = ("read", "practice", "qualify", "result")
 _ROOM = ("room", "room_vote", "room_say")
 _SENIOR = (
-    *("home", "resolution", "begin", "resolve", "undo", "reopen", "open_room", "room_step", "check", "judge"),
-    *("questions", "thread", "case", "look", "act", "people", "admit", "agreement", "fill"),
-    *("judges", "decide", "cases", "gold", "make_gold", "drop_gold", "raters"),
+    *(
+        "home",
+        "resolution",
+        "begin_resolution",
+        "resolve",
+        "undo",
+        "reopen",
+        "open_room",
+        "room_step",
+        "check",
+        "judge",
+    ),
+    *(
+        "questions",
+        "thread",
+        "case",
+        "view_case",
+        "act_on_case",
+        "people",
+        "qualify_annotator",
+        "agreement",
+        "fill_queue",
+    ),
+    *("judges", "decide", "cases", "gold", "make_gold", "remove_gold", "raters"),
 )
 
 _LISTING = ("dialogues", "act_on_many", "batch", "undo_batch", "save_view", "change_view")
 
 _WRITING = (
-    "criteria", "schemas", "schema_begin", "schema", "schema_touches", "schema_publish", "schema_file",
+    "criteria", "schemas", "new_schema", "schema", "schema_impact", "schema_publish", "schema_file",
     "schema_preview",
 )  # fmt: skip
 
 _ORGANISING = (
-    "ethics", "people", "ask", "ask_many", "links_file", "make_slips", "slips", "remind", "take_back",
-    "operations", "messages", "pause", "go_on", "close", "rest", "hours", "end_abandoned",
-    "person", "kept", "act", "remind_all", "act_on_people", "act_on_invitations",
-    "slots", "drop_slot", "links", "close_link", "factors",
+    "ethics", "people", "invite", "invite_many", "links_file", "create_access_codes", "access_codes",
+    "remind", "revoke_invitation",
+    "operations", "messages", "pause", "resume", "close", "pause_application", "hours", "end_abandoned",
+    "person", "stored_data", "act_on_person", "remind_all", "act_on_people", "act_on_invitations",
+    "slots", "remove_slot", "links", "close_link", "factors",
 )  # fmt: skip
 
 _RUNNING = ("runs", "runs_live", "start_run", "check_run", "stop_run")
 
 _READERS = {Role.ANALYST, Role.ORGANISER, Role.SENIOR}
 _READING = (
-    "home", "coding", "next", "answer", "codebook", "new_codebook", "named_codebook", "coders", "differing",
-    "difference", "quotes", "quote", "reviews", "review", "settled", "both_sides",
+    "home", "coding", "next", "answer", "codebook", "new_codebook", "named_codebook", "coders", "disagreements",
+    "disagreement", "quotes", "quote", "reviews", "review", "sessions", "session_answers",
 )  # fmt: skip
 
 PAGES: dict[str, object] = {
     "home": SIGNED_IN,
-    "comfort": SIGNED_IN,
+    "display_settings": SIGNED_IN,
     "second_factor": SIGNED_IN,
     "static": ANYBODY,
     "healthz": ANYBODY,
@@ -145,7 +167,7 @@ PAGES: dict[str, object] = {
     "organiser:series_decide": {Role.ORGANISER},
     "organiser:series_carry": {Role.ORGANISER},
     "organiser:blinding": {Role.ORGANISER, Role.ANALYST},
-    "organiser:look_through": {Role.ORGANISER},
+    "organiser:scan_dialogues": {Role.ORGANISER},
     "organiser:questions": {Role.ORGANISER, Role.SENIOR},
     "organiser:question": {Role.ORGANISER, Role.SENIOR},
     **{f"organiser:{name}": {Role.ORGANISER, Role.SENIOR} for name in _WRITING},
@@ -179,11 +201,8 @@ PAGES: dict[str, object] = {
     "teams:withdraw": {Role.TEAM},
     **{f"organiser:{name}": {Role.ORGANISER} for name in _ORGANISING},
     "organiser:submissions": {Role.ORGANISER},
-    **{
-        f"organiser:{name}": {Role.ORGANISER}
-        for name in ("webhooks", "webhook_test", "webhook_remove", "webhook_again")
-    },
-    "organiser:bringing": {Role.ORGANISER},
+    **{f"organiser:{name}": {Role.ORGANISER} for name in ("webhooks", "webhook_test", "webhook_remove", "redeliver")},
+    "organiser:import_dialogues": {Role.ORGANISER},
     "organiser:exchange": {Role.ORGANISER, Role.ANALYST},
     "organiser:archive": {Role.ORGANISER, Role.ANALYST},
     "organiser:label_studio": {Role.ORGANISER, Role.ANALYST},
@@ -308,7 +327,7 @@ def test_a_role_in_one_study_gives_no_access_to_another(event, client_as, role):
     )
 
 
-BEGINNING = {"organiser:measure", "organiser:check_run", "teams:examine", "senior:fill"}
+BEGINNING = {"organiser:measure", "organiser:check_run", "teams:examine", "senior:fill_queue"}
 """Pages whose button is the whole form, and begins much work; they are pressed in tests of their own."""
 
 SCRIPTED = {"hx-request": "true", "x-part": "turn", "x-autosave": "1", "accept": "application/json"}

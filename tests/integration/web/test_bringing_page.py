@@ -28,7 +28,7 @@ MEANS = {"prompt": "said", "response": "reply", "id": "chat", "turn": "n", "held
 
 @pytest.fixture
 def at(event):
-    return reverse("organiser:bringing", args=[event.token])
+    return reverse("organiser:import_dialogues", args=[event.token])
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def open_own_queue(event, client_as):
     """Remove the queue of the demo, publish the study, and open its own queue."""
     QueueRow.objects.filter(name=event.token).update(name="put away")
     published(event)
-    client_as(Role.SENIOR).post(reverse("senior:fill", args=[event.token]))
+    client_as(Role.SENIOR).post(reverse("senior:fill_queue", args=[event.token]))
 
 
 def test_a_table_is_previewed_and_imported_into_evidence_and_queue(event, client_as, at, means):

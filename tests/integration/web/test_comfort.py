@@ -14,9 +14,9 @@ from theodolite.domain.event import Role
 
 def test_display_settings_apply_to_every_page(client_as):
     client = client_as(Role.ANNOTATOR)
-    before = client.get(reverse("comfort")).content.decode()
-    client.post(reverse("comfort"), {"text_size": "3", "colours": "contrast", "streams": "on"})
-    after = client.get(reverse("comfort")).content.decode()
+    before = client.get(reverse("display_settings")).content.decode()
+    client.post(reverse("display_settings"), {"text_size": "3", "colours": "contrast", "streams": "on"})
+    after = client.get(reverse("display_settings")).content.decode()
 
     assert 'data-keys="off"' not in before
     assert '<html lang="en" dir="ltr" class="size-3 contrast">' in after
@@ -25,14 +25,14 @@ def test_display_settings_apply_to_every_page(client_as):
 
 @pytest.mark.parametrize("wanted", [{"text_size": "9"}, {"text_size": "1", "colours": 'red" onload="x'}])
 def test_unknown_settings_are_refused(client_as, wanted):
-    assert client_as(Role.ANNOTATOR).post(reverse("comfort"), wanted).status_code == 422
+    assert client_as(Role.ANNOTATOR).post(reverse("display_settings"), wanted).status_code == 422
 
 
 @pytest.mark.parametrize(
     "wanted", ["https://evil.example/", "//evil.example", "javascript:alert(1)", "\\\\evil.example"]
 )
 def test_the_form_redirects_only_within_the_site(client_as, wanted):
-    answer = client_as(Role.ANNOTATOR).post(reverse("comfort"), {"text_size": "1", "next": wanted})
+    answer = client_as(Role.ANNOTATOR).post(reverse("display_settings"), {"text_size": "1", "next": wanted})
 
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
 

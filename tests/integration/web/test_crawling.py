@@ -32,7 +32,7 @@ def talked(event):
 
 
 def look(client_as, event):
-    page = client_as(Role.ORGANISER).post(reverse("organiser:look_through", args=[event.token]))
+    page = client_as(Role.ORGANISER).post(reverse("organiser:scan_dialogues", args=[event.token]))
     return page.content.decode().partition('id="pages"')[2]
 
 

@@ -83,6 +83,6 @@ def test_addresses_of_testers_respond_to_any_input(client_as, event):
 def begin(client, home):
     page = client.get(f"{home}consent/").content.decode()
     client.post(f"{home}consent/", dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', page)))
-    client.post(f"{home}you/", {"skip": "yes"})
-    task = client.get(f"{home}1/task/").content.decode()
-    client.post(f"{home}1/task/", {"version": re.search(r'name="version" value="(\w+)"', task)[1]})
+    client.post(f"{home}profile/", {"skip": "yes"})
+    task = client.get(f"{home}1/instructions/").content.decode()
+    client.post(f"{home}1/instructions/", {"version": re.search(r'name="version" value="(\w+)"', task)[1]})

@@ -172,7 +172,7 @@ def test_no_page_executes_profiles_and_notes(event, client_as):
     home = reverse("tester:home", args=[event.token])
     consent = client.get(f"{home}consent/").content.decode()
     client.post(f"{home}consent/", dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', consent)))
-    answer = client.post(f"{home}you/", {"groups": EVIL.replace(":", ""), "expertise": EVIL, "languages": EVIL})
+    answer = client.post(f"{home}profile/", {"groups": EVIL.replace(":", ""), "expertise": EVIL, "languages": EVIL})
     page = Doing()
     page.feed(answer.content.decode())
 
@@ -186,7 +186,7 @@ SMUGGLED = ["/\r\nSet-Cookie: evil=1", "/\nLocation: //evil.example", "/%0d%0aX-
 def test_no_header_can_be_injected_into_a_response(event, client_as, value):
     client = client_as(Role.ANNOTATOR)
     for answer in (
-        client.post(reverse("comfort"), {"text_size": "1", "next": value}),
+        client.post(reverse("display_settings"), {"text_size": "1", "next": value}),
         client.get("/account/login/", {"next": value}),
         client.get(f"/static/x/{value}"),
         client.get(reverse("annotator:annotation", args=[event.token, "x"]), headers={"x-part": value.strip("\x00")}),

@@ -33,8 +33,8 @@ def ravi(event) -> Membership:
 
 def test_a_tester_sees_all_personal_data_and_nothing_that_unblinds(event, ravi, client_as):
     tester = client_as(Role.RED_TEAMER)
-    page = tester.get(f"/s/{event.token}/test/mine/").content.decode()
-    file = json.loads(tester.get(f"/s/{event.token}/test/mine/file/").content)
+    page = tester.get(f"/s/{event.token}/test/my-data/").content.decode()
+    file = json.loads(tester.get(f"/s/{event.token}/test/my-data/file/").content)
 
     assert ("sailor" in page, "Who is &lt;b&gt;in&lt;/b&gt; it?" in page, "<strong>nobody</strong>" in page) == (
         True,
@@ -46,18 +46,18 @@ def test_a_tester_sees_all_personal_data_and_nothing_that_unblinds(event, ravi, 
 
 
 def test_personal_data_are_visible_only_to_their_person(event, ravi, client_as):
-    file = json.loads(client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/mine/file/").content)
+    file = json.loads(client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/my-data/file/").content)
 
     assert (file["sessions"], file["about_you"]) == ([], {})
 
 
 def test_organisers_can_export_personal_data_and_the_export_is_logged(event, ravi, client_as):
-    page = f"/s/{event.token}/organise/people/who/{ravi.token}/"
-    file = client_as(Role.ORGANISER).get(f"{page}kept/")
+    page = f"/s/{event.token}/organise/people/member/{ravi.token}/"
+    file = client_as(Role.ORGANISER).get(f"{page}data/")
     ravi.withdrew = True
     ravi.save()
 
     assert json.loads(file.content)["about_you"]["expertise"] == "sailor"
     assert AuditEntry.objects.filter(verb="exported a person's data").count() == 1
-    assert client_as(Role.ORGANISER).get(f"{page}kept/").status_code == 404
-    assert b"kept/" not in client_as(Role.ORGANISER).get(page).content
+    assert client_as(Role.ORGANISER).get(f"{page}data/").status_code == 404
+    assert b"/data/" not in client_as(Role.ORGANISER).get(page).content

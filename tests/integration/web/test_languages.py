@@ -13,7 +13,7 @@ from theodolite.domain.identity import digest
 from theodolite.domain.wording import localised
 from theodolite.web.accounts.invitations import invitation_path, invite
 from theodolite.web.events import event_of, server_store
-from theodolite.web.models import Account, Comfort, Invitation, Membership, RecruitLink, Screening
+from theodolite.web.models import Account, DisplaySettings, Invitation, Membership, RecruitLink, Screening
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
@@ -36,7 +36,7 @@ def _unscreened(event):
 
 def test_the_language_of_the_browser_selects_a_language_of_the_study(event, client_as):
     client = client_as(Role.FIELD_TESTER)
-    page = client.get(f"/s/{event.token}/test/before/", headers=GERMAN, follow=True).content.decode()
+    page = client.get(f"/s/{event.token}/test/screening/", headers=GERMAN, follow=True).content.decode()
 
     assert '<html lang="de" dir="ltr"' in page
     assert "Vorab einige Fragen" in page
@@ -45,14 +45,14 @@ def test_the_language_of_the_browser_selects_a_language_of_the_study(event, clie
 
 
 def test_pages_in_arabic_run_from_right_to_left(event, client_as):
-    page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "ar-EG"})
+    page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/screening/", headers={"Accept-Language": "ar-EG"})
 
     assert '<html lang="ar" dir="rtl"' in page.content.decode()
     assert "هل عمرك 18 عاماً أو أكثر؟" in page.content.decode()
 
 
 def test_other_browsers_get_the_original_language_of_the_study(event, client_as):
-    page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "fr"})
+    page = client_as(Role.FIELD_TESTER).get(f"/s/{event.token}/test/screening/", headers={"Accept-Language": "fr"})
 
     assert '<html lang="en" dir="ltr"' in page.content.decode()
     assert "Are you 18 or older?" in page.content.decode()
@@ -67,7 +67,7 @@ def test_pages_of_organisers_are_always_in_english(event, client_as):
 
 def test_consent_records_the_version_of_the_language_read_and_applies_in_every_language(event, client_as):
     client, way = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test/"
-    client.post(f"{way}before/", {"q1": "yes"}, headers=GERMAN)
+    client.post(f"{way}screening/", {"q1": "yes"}, headers=GERMAN)
     page = client.get(f"{way}consent/", headers=GERMAN).content.decode()
     client.post(f"{way}consent/", ticked(page), headers=GERMAN)
     given = server_store().events.participants.acknowledgements(field_tester(event).participant)
@@ -75,29 +75,31 @@ def test_consent_records_the_version_of_the_language_read_and_applies_in_every_l
 
     assert "Warnung vor Inhalten" in page
     assert {one.subject: one.version for one in given}[AcknowledgedText.CONSENT] == digest(words)
-    assert client.get(way).headers["Location"].endswith("/you/")  # in English, and not asked again
+    assert client.get(way).headers["Location"].endswith("/profile/")  # in English, and not asked again
 
 
 def test_the_choice_of_a_person_overrides_the_language_of_the_browser(event, client_as):
     client = client_as(Role.FIELD_TESTER)
-    client.post("/comfort/", {"text_size": "1", "language": "de"})
-    page = client.get(f"/s/{event.token}/test/before/", headers={"Accept-Language": "en"}).content.decode()
-    comfort = client.get("/comfort/").content.decode()
+    client.post("/display-settings/", {"text_size": "1", "language": "de"})
+    page = client.get(f"/s/{event.token}/test/screening/", headers={"Accept-Language": "en"}).content.decode()
+    page_of_settings = client.get("/display-settings/").content.decode()
 
-    assert Comfort.objects.get(account=field_tester(event).account).language == "de"
+    assert DisplaySettings.objects.get(account=field_tester(event).account).language == "de"
     assert "Vorab einige Fragen" in page
-    assert "Anzeigeeinstellungen" in comfort
-    assert '<option value="de" selected>Deutsch</option>' in comfort
-    assert client.post("/comfort/", {"text_size": "1", "language": "xx"}).status_code == 422
+    assert "Anzeigeeinstellungen" in page_of_settings
+    assert '<option value="de" selected>Deutsch</option>' in page_of_settings
+    assert client.post("/display-settings/", {"text_size": "1", "language": "xx"}).status_code == 422
 
 
 def test_answers_in_another_language_are_stored_equally(event, client_as):
     client, way, member = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test/", field_tester(event)
-    client.post(f"{way}before/", {"q1": "yes"}, headers=GERMAN)
+    client.post(f"{way}screening/", {"q1": "yes"}, headers=GERMAN)
     client.post(f"{way}consent/", ticked(client.get(f"{way}consent/", headers=GERMAN).content.decode()), headers=GERMAN)
-    client.post(f"{way}you/", {"skip": "yes"}, headers=GERMAN)
-    task = client.get(f"{way}1/task/", headers=GERMAN).content.decode()
-    client.post(f"{way}1/task/", {"version": re.search(r'name="version" value="(\w+)"', task)[1]}, headers=GERMAN)
+    client.post(f"{way}profile/", {"skip": "yes"}, headers=GERMAN)
+    task = client.get(f"{way}1/instructions/", headers=GERMAN).content.decode()
+    client.post(
+        f"{way}1/instructions/", {"version": re.search(r'name="version" value="(\w+)"', task)[1]}, headers=GERMAN
+    )
     chat = client.get(f"{way}1/", headers=GERMAN).content.decode()
     ended = client.post(f"{way}1/end/", {"task": "yes"}, headers=GERMAN)
     sheet = client.get(f"{way}1/questions/1/", headers=GERMAN).content.decode()
@@ -121,7 +123,7 @@ def test_answers_in_another_language_are_stored_equally(event, client_as):
 def test_organisers_can_set_the_language_of_a_person(event, client_as):
     client, way = client_as(Role.ORGANISER), f"/s/{event.token}/organise/"
     people, links = (client.get(f"{way}{page}/").content.decode() for page in ("people", "links"))
-    client.post(f"{way}people/ask/", {"role": "field tester", "name": "Omar", "language": "ar"})
+    client.post(f"{way}people/invite/", {"role": "field tester", "name": "Omar", "language": "ar"})
     client.post(f"{way}links/", {"kind": "open", "role": "field tester", "most": "5", "language": "de"})
 
     assert all('<option value="ar">' in page for page in (people, links))
@@ -137,5 +139,5 @@ def test_an_invitation_can_set_the_language_of_its_guest(event, client_as):
     guest.post(invitation_path(invitation), {"name": "Lena"})
 
     assert "Ihre Rolle: <strong>Feldtest</strong>" in page
-    assert Comfort.objects.get(account__name="Lena").language == "de"
+    assert DisplaySettings.objects.get(account__name="Lena").language == "de"
     assert invitation.made_at <= timezone.now()

@@ -177,10 +177,10 @@ ACCESSIBLE_PAGES = {
         f"organise/results/{RELEASE_TOKEN}/identifiers/",
     ),
     Role.SENIOR: ("review/", "review/dialogues/", "review/agreement/", "review/gold/", "review/judges/"),
-    Role.ANALYST: ("analyse/", "analyse/coding/", "analyse/reviews/", "analyse/both/"),
+    Role.ANALYST: ("analyse/", "analyse/coding/", "analyse/reviews/", "analyse/sessions/"),
     Role.ANNOTATOR: ("annotate/", "annotate/about/"),
     Role.TEAM: ("team/", "team/new/", "team/criteria/"),
-    Role.FIELD_TESTER: ("test/", "test/leave/", "test/mine/", "test/help/"),
+    Role.FIELD_TESTER: ("test/", "test/leave/", "test/my-data/", "test/help/"),
 }
 """Addresses below the event of one page of each type."""
 
@@ -196,7 +196,7 @@ def address_of_event(page: Page) -> str:
 def test_the_pages_of_a_role_have_no_barrier_in_any_colour_scheme(page_as, role):
     page = page_as(role, bypass_csp=True)
     event = address_of_event(page)
-    shared = ("/components/", "/tokens/", "/comfort/") if role is Role.ORGANISER else ()
+    shared = ("/components/", "/tokens/", "/display-settings/") if role is Role.ORGANISER else ()
     found = []
     for address in (*(f"{event}{name}" for name in ACCESSIBLE_PAGES[role]), *shared):
         assert opened(page, address), address
@@ -307,7 +307,9 @@ def test_the_pages_of_a_red_teamer_keep_their_layout_from_consent_to_the_questio
     load_by_click(page.get_by_role("button", name="End session"))
     crawl(page, found)
 
-    assert [word for word in ("/you/", "/task/", "/N/", "/end/", "/questions/N/") if word not in " ".join(found)] == []
+    assert [
+        word for word in ("/profile/", "/instructions/", "/N/", "/end/", "/questions/N/") if word not in " ".join(found)
+    ] == []
     assert_in_place(found)
 
 

@@ -172,7 +172,7 @@ def test_the_original_of_an_html_reply_is_stored_and_shown_on_no_page(own, fresh
     assert turn.original == "<p>It ends <b>well</b>.</p><script>alert(1)</script>"
     tester_pages = f"/s/{own.token}/test/"
     seen = client_as(Role.RED_TEAMER)
-    pages = [consented(seen, tester_pages), *(seen.get(tester_pages + path) for path in ("mine/", "mine/file/"))]
+    pages = [consented(seen, tester_pages), *(seen.get(tester_pages + path) for path in ("my-data/", "my-data/file/"))]
     shown = [page.content.decode() for page in pages]
     assert ["It ends well." in page for page in shown] == [True, True, True]
     assert all("alert(1)" not in page for page in shown)

@@ -1,4 +1,4 @@
-"""Organisers: approval before testers, people by link, list and access slip, pauses that stop clocks."""
+"""Organisers: approval before testers, people by link, list and access code, pauses that stop clocks."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def test_without_an_approval_no_tester_is_invited(event, organiser, at):
     EthicsApproval.objects.all().delete()
     many = {"list": csv("email,name,role\nana@example.org,Ana,field tester\n")}
     answers = [
-        organiser.post(f"{at}people/ask/", {"role": "red teamer", "name": "Ana"}),
-        organiser.post(f"{at}people/list/", many),
-        organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 3, "first": 1}),
+        organiser.post(f"{at}people/invite/", {"role": "red teamer", "name": "Ana"}),
+        organiser.post(f"{at}people/invite-list/", many),
+        organiser.post(f"{at}people/access-codes/new/", {"role": "field tester", "n": 3, "first": 1}),
     ]
 
     assert [answer.status_code for answer in answers] == [422, 422, 422]
@@ -78,7 +78,7 @@ def test_without_an_approval_no_tester_is_invited(event, organiser, at):
 
 def test_annotators_are_invited_without_an_approval(event, organiser, at):
     EthicsApproval.objects.all().delete()
-    organiser.post(f"{at}people/ask/", {"role": "annotator", "name": "Ana"})
+    organiser.post(f"{at}people/invite/", {"role": "annotator", "name": "Ana"})
 
     assert Invitation.objects.get().role == "annotator"
 
@@ -86,7 +86,7 @@ def test_annotators_are_invited_without_an_approval(event, organiser, at):
 def test_an_expired_approval_is_invalid(event, organiser, at):
     EthicsApproval.objects.all().delete()
     organiser.post(f"{at}ethics/", {"body": "Board", "number": "7", "granted": "2020-01-01", "expires": "2020-12-31"})
-    refused = organiser.post(f"{at}people/ask/", {"role": "red teamer"})
+    refused = organiser.post(f"{at}people/invite/", {"role": "red teamer"})
     backwards = {"body": "Board", "number": "8", "granted": "2026-02-01", "expires": "2026-01-01"}
 
     assert refused.status_code == 422
@@ -96,8 +96,10 @@ def test_an_expired_approval_is_invalid(event, organiser, at):
 
 def test_a_list_is_imported_completely_or_not_at_all(event, organiser, at):
     bad = csv("email;role\nana@example.org;red teamer\nnobody;wizard\nana@example.org;red teamer\n")
-    refused = organiser.post(f"{at}people/list/", {"list": bad}).content.decode()
-    taken = organiser.post(f"{at}people/list/", {"list": csv("Email,Name,Role\nana@example.org,Ana,red teamer\n")})
+    refused = organiser.post(f"{at}people/invite-list/", {"list": bad}).content.decode()
+    taken = organiser.post(
+        f"{at}people/invite-list/", {"list": csv("Email,Name,Role\nana@example.org,Ana,red teamer\n")}
+    )
 
     assert "Line 3: “nobody” is not an e-mail address." in refused
     assert "Line 3: “wizard” is not a role" in refused
@@ -113,9 +115,9 @@ def test_a_file_that_is_no_list_is_reported(raw, fault):
     assert fault in read_list(raw)[1][0]
 
 
-def test_access_slips_show_code_qr_code_and_slot(event, organiser, at):
-    organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 2, "first": 7})
-    page = organiser.get(f"{at}people/slips/").content.decode()
+def test_printed_access_codes_show_code_qr_code_and_slot(event, organiser, at):
+    organiser.post(f"{at}people/access-codes/new/", {"role": "field tester", "n": 2, "first": 7})
+    page = organiser.get(f"{at}people/access-codes/").content.decode()
 
     assert page.count("data:image/svg+xml;base64,") == 2
     assert "Seat 7" in page
@@ -127,7 +129,7 @@ def test_a_pause_stops_all_clocks_and_states_its_reason(event, organiser, at):
     organiser.post(f"{at}operations/pause/", PAUSE)
     paused = again(event, session)
     event.refresh_from_db()
-    organiser.post(f"{at}operations/go-on/")
+    organiser.post(f"{at}operations/resume/")
 
     assert paused.clock.pausers == {Pauser.ORGANISER}
     assert (event.state, event.message) == ("paused", PAUSE["message"])
@@ -140,14 +142,14 @@ def test_one_application_can_be_paused(event, organiser, at):
     names = [one.name for one in event_of(event).study.applications]
     other = next(name for name in names if name != session.application)
 
-    organiser.post(f"{at}operations/rest/", {"application": other, "rest": "yes"})
+    organiser.post(f"{at}operations/pause-application/", {"application": other, "rest": "yes"})
     assert again(event, session).clock.pausers == set()
     for _ in range(2):  # two organisers press it at the same moment
-        organiser.post(f"{at}operations/rest/", {"application": session.application, "rest": "yes"})
+        organiser.post(f"{at}operations/pause-application/", {"application": session.application, "rest": "yes"})
     assert again(event, session).clock.pausers == {Pauser.ORGANISER}
-    organiser.post(f"{at}operations/go-on/")
+    organiser.post(f"{at}operations/resume/")
     assert again(event, session).clock.pausers == {Pauser.ORGANISER}
-    organiser.post(f"{at}operations/rest/", {"application": session.application, "rest": "no"})
+    organiser.post(f"{at}operations/pause-application/", {"application": session.application, "rest": "no"})
     assert again(event, session).clock.pausers == set()
 
 
@@ -188,7 +190,7 @@ def test_an_event_opens_only_with_the_required_information_for_people(own, organ
     in_state(own, "published")
     EthicsApproval.objects.all().delete()
     (Path(own.folder) / "consent.md").write_text("I agree with [name].", encoding="utf-8")
-    refused = organiser.post(f"{at}operations/go-on/", follow=True).content.decode()
+    refused = organiser.post(f"{at}operations/resume/", follow=True).content.decode()
     state = HostedStudy.objects.get().state
 
     assert state == "published"
@@ -201,7 +203,7 @@ def test_a_complete_event_opens(event, organiser, at):
     in_state(event, "closed")
     assert b"Open the event" in organiser.get(f"{at}operations/").content
 
-    organiser.post(f"{at}operations/go-on/")
+    organiser.post(f"{at}operations/resume/")
 
     assert HostedStudy.objects.get().state == "open"
 
@@ -210,7 +212,7 @@ def test_sessions_that_expired_during_a_pause_end_with_it(event, organiser, at):
     in_state(event, "paused")
     EthicsApproval.objects.all().delete()
 
-    organiser.post(f"{at}operations/go-on/")
+    organiser.post(f"{at}operations/resume/")
 
     assert HostedStudy.objects.get().state == "open"
 
@@ -252,7 +254,7 @@ def test_an_inactive_annotator_is_listed_and_the_cost_of_judges_is_shown(event, 
     page = organiser.get(f"{at}operations/").content.decode()
 
     assert "has saved no answer for 3 days; 1 dialogue offered" in page
-    assert reverse("organiser:act", args=[event.token, annotator.token, "remind"]) in page
+    assert reverse("organiser:act_on_person", args=[event.token, annotator.token, "remind"]) in page
     assert re.search(r"<dd class=\"extra\">judges \$0.00, \d+ calls", page)
 
 
@@ -297,7 +299,7 @@ def test_the_first_page_of_each_role_starts_with_one_sentence_and_one_button(eve
 def test_the_number_of_queries_of_the_first_page_is_constant(event, organiser, at):
     organiser.get(at)  # opens the context
     few = _queries(organiser, at)
-    organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 30, "first": 1})
+    organiser.post(f"{at}people/access-codes/new/", {"role": "field tester", "n": 30, "first": 1})
 
     assert _queries(organiser, at) == few
     assert "30 invited" in organiser.get(at).content.decode()
@@ -308,10 +310,10 @@ def test_pasted_lines_invite_all_people_or_none_and_their_links_are_a_file(event
         "role": "red teamer",
         "addresses": "ana@example.org, ben@example.org\n\nJo, Ann <ann@example.org>\nANA@example.org",
     }
-    refused = organiser.post(f"{at}people/list/", bad).content.decode()
+    refused = organiser.post(f"{at}people/invite-list/", bad).content.decode()
     before = Invitation.objects.count()
     good = {"role": "red teamer", "addresses": "Ana <ana@example.org>, ben@example.org;\n=Cleo"}
-    organiser.post(f"{at}people/list/", good)
+    organiser.post(f"{at}people/invite-list/", good)
     page, file = (organiser.get(f"{at}people/{end}") for end in ("", "links.csv"))
     rows = file.content.decode().splitlines()
 
@@ -327,7 +329,7 @@ def test_pasted_lines_invite_all_people_or_none_and_their_links_are_a_file(event
 def test_the_number_of_queries_of_the_live_dashboard_is_constant(event, organiser, at):
     organiser.get(f"{at}operations/")  # opens the context
     few = _queries(organiser, f"{at}operations/?part=live")
-    organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 30, "first": 1})
+    organiser.post(f"{at}people/access-codes/new/", {"role": "field tester", "n": 30, "first": 1})
     Membership.objects.update(joined_at=timezone.now() - timedelta(days=3))
     session = begun_session(event)
     exchange(event_of(event), session)
@@ -386,7 +388,7 @@ def test_a_bulk_action_applies_to_all_selected_people_and_names_exceptions(event
 
 def test_selected_invitations_are_revoked_at_once_and_people_filtered_by_role(event, organiser, at):
     lines = "Ana <ana@example.org>\nBo <bo@example.org>\nCy <cy@example.org>"
-    organiser.post(f"{at}people/list/", {"role": "annotator", "addresses": lines})
+    organiser.post(f"{at}people/invite-list/", {"role": "annotator", "addresses": lines})
     made = list(Invitation.objects.filter(hosted=event, email__in=["ana@example.org", "bo@example.org"]))
     chosen = {"act": "revoke", "invitation": [one.token for one in made]}
     page = organiser.post(f"{at}people/invitations/", chosen, follow=True).content.decode()
@@ -399,7 +401,7 @@ def test_selected_invitations_are_revoked_at_once_and_people_filtered_by_role(ev
 
 
 def test_people_are_shown_by_state(event, organiser, at):
-    organiser.post(f"{at}people/slips/new/", {"role": "field tester", "n": 2, "first": 1})
+    organiser.post(f"{at}people/access-codes/new/", {"role": "field tester", "n": 2, "first": 1})
     page = organiser.get(f"{at}people/?state=invited").content.decode()
 
     assert "2 people: testers, invited" in page

@@ -67,10 +67,10 @@ def test_screening_precedes_consent_and_stores_no_answer(own, client_as):
     published(own)
     tester = client_as(Role.RED_TEAMER)
     where, words = on(tester, own)
-    unanswered = tester.post(f"/s/{own.token}/test/before/", {"q1": "yes"})
-    tester.post(f"/s/{own.token}/test/before/", YES_NO)
+    unanswered = tester.post(f"/s/{own.token}/test/screening/", {"q1": "yes"})
+    tester.post(f"/s/{own.token}/test/screening/", YES_NO)
 
-    assert (where, "Are you 18 or older?" in words) == ("before/", True)
+    assert (where, "Are you 18 or older?" in words) == ("screening/", True)
     assert unanswered.status_code == 422
     assert on(tester, own)[0] == "consent/"
     assert [one.passed for one in Screening.objects.filter(membership__role="red teamer")] == [True]
@@ -81,16 +81,16 @@ def test_a_screened_out_person_is_informed_and_excluded_until_readmitted(own, cl
     change(own, OWN, SCREENING)
     published(own)
     tester, organiser = client_as(Role.RED_TEAMER), client_as(Role.ORGANISER)
-    tester.post(f"/s/{own.token}/test/before/", {"q1": "yes", "q2": "yes"})
-    again = tester.post(f"/s/{own.token}/test/before/", YES_NO)
+    tester.post(f"/s/{own.token}/test/screening/", {"q1": "yes", "q2": "yes"})
+    again = tester.post(f"/s/{own.token}/test/screening/", YES_NO)
     where, words = on(tester, own)
     member = Membership.objects.get(hosted=own, role="red teamer")
 
-    assert (where, again.status_code) == ("not-this-time/", 302)
+    assert (where, again.status_code) == ("screened-out/", 302)
     assert "has other criteria" in words
     assert pool_says(organiser, own) == "screened out"
-    organiser.post(f"/s/{own.token}/organise/people/who/{member.token}/screen/")
-    assert on(tester, own)[0] == "before/"
+    organiser.post(f"/s/{own.token}/organise/people/member/{member.token}/screen/")
+    assert on(tester, own)[0] == "screening/"
 
 
 def test_each_level_and_each_quota_has_its_stated_capacity(own, client_as):
@@ -142,10 +142,10 @@ def test_a_time_slot_can_be_chosen_awaited_and_changed(event, client_as):
     soon, later = slot_for(event, begins=timedelta(hours=1)), slot_for(event, begins=timedelta(hours=2))
     tester = client_as(Role.RED_TEAMER)
 
-    assert walk(tester, event, 2) == "time/"
-    tester.post(f"/s/{event.token}/test/time/", {"slot": soon.token})
+    assert walk(tester, event, 2) == "time-slot/"
+    tester.post(f"/s/{event.token}/test/time-slot/", {"slot": soon.token})
     assert "Your time slot is" in on(tester, event)[1]
-    tester.post(f"/s/{event.token}/test/time/", {"slot": later.token})
+    tester.post(f"/s/{event.token}/test/time-slot/", {"slot": later.token})
     assert Booking.objects.get().slot == later
     TimeSlot.objects.filter(pk=later.pk).update(begins=timezone.now() - timedelta(minutes=1))
     assert walk(tester, event, 1) == "1/"
@@ -158,9 +158,9 @@ def test_a_time_slot_has_a_capacity_and_a_missed_one_can_be_chosen_again(event, 
     ravi = Membership.objects.get(hosted=event, account__name="Ravi")
     other = Membership.objects.get(hosted=event, account__name="Seat 1")
     for one in (other, ravi):
-        organiser.post(f"/s/{event.token}/organise/people/who/{one.token}/book/", {"slot": slot.token})
+        organiser.post(f"/s/{event.token}/organise/people/member/{one.token}/book/", {"slot": slot.token})
     walk(full, event, 2)
-    refused = full.post(f"/s/{event.token}/test/time/", {"slot": slot.token})
+    refused = full.post(f"/s/{event.token}/test/time-slot/", {"slot": slot.token})
 
     assert [one.membership for one in Booking.objects.all()] == [other]
     assert (refused.status_code, b"this time is fully booked" in refused.content) == (409, True)
@@ -173,7 +173,7 @@ def test_organisers_create_time_slots_in_the_time_zone_of_the_event(own, client_
     slots = {"role": "field tester", "begins": "2999-07-01T09:00", "minutes": 60, "places": 5, "n": 3, "where": "B 12"}
     organiser.post(page, slots)
     begins = [one.begins for one in TimeSlot.objects.all()]
-    organiser.post(f"{page}{TimeSlot.objects.first().token}/drop/")
+    organiser.post(f"{page}{TimeSlot.objects.first().token}/remove/")
 
     assert begins == [datetime(2999, 7, 1, hour, tzinfo=UTC) for hour in (7, 8, 9)]
     assert organiser.post(page, {**slots, "begins": "2001-01-01T00:00"}).status_code == 422
@@ -212,7 +212,7 @@ def test_reminders_contain_a_link_to_continue(event, client_as):
 def test_reminders_are_mailed_if_a_server_is_configured(event, client_as):
     mail.outbox = []
     member = Membership.objects.get(hosted=event, account__name="Ravi")
-    client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/people/who/{member.token}/remind/")
+    client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/people/member/{member.token}/remind/")
     member.refresh_from_db()
 
     assert [one.to for one in mail.outbox] == [["red-teamer@demo.invalid"]]
@@ -226,7 +226,9 @@ def test_an_unresponsive_mail_server_is_awaited_once(event, client_as):
     rows = SimpleUploadedFile(
         "people.csv", b"email,name,role\na@example.org,A,red teamer\nb@example.org,B,red teamer\n"
     )
-    asked = organiser.post(f"/s/{event.token}/organise/people/list/", {"list": rows}, follow=True).content.decode()
+    asked = organiser.post(
+        f"/s/{event.token}/organise/people/invite-list/", {"list": rows}, follow=True
+    ).content.decode()
     n_asked = Silent.n_asked
     organiser.post(f"/s/{event.token}/organise/people/remind/")
 
@@ -248,9 +250,9 @@ def test_a_removed_person_has_no_access_and_their_turns_are_kept(event, client_a
     organiser, tester = client_as(Role.ORGANISER), client_as(Role.RED_TEAMER)
     walk(tester, event, 3)
     member = Membership.objects.get(hosted=event, account__name="Ravi")
-    organiser.post(f"/s/{event.token}/organise/people/who/{member.token}/take-out/")
+    organiser.post(f"/s/{event.token}/organise/people/member/{member.token}/take-out/")
     olga = Membership.objects.get(hosted=event, role=Role.ORGANISER.value)
-    organiser.post(f"/s/{event.token}/organise/people/who/{olga.token}/take-out/")
+    organiser.post(f"/s/{event.token}/organise/people/member/{olga.token}/take-out/")
 
     assert tester.get(f"/s/{event.token}/test/").status_code == 404
     assert pool_says(organiser, event) == "left"
@@ -270,7 +272,7 @@ def test_organisers_can_withdraw_data_for_a_person_who_has_left(event, client_as
     said = words_in(event)
     tester.post(f"/s/{event.token}/test/leave/", {"what": "keep"})
     member = Membership.objects.get(hosted=event, role="red teamer")
-    page = f"/s/{event.token}/organise/people/who/{member.token}/take-back/"
+    page = f"/s/{event.token}/organise/people/member/{member.token}/take-back/"
     told = organiser.post(page, {"wish": wish}, follow=True).content.decode()
 
     assert "Data withdrawn: 1 dialogue" in told
@@ -283,7 +285,7 @@ def test_a_second_or_empty_withdrawal_is_refused(event, client_as):
     organiser = client_as(Role.ORGANISER)
     for role, wish in ((Role.ANNOTATOR, "remove"), (Role.RED_TEAMER, "everything")):
         member = Membership.objects.get(hosted=event, role=role.value)
-        page = f"/s/{event.token}/organise/people/who/{member.token}/take-back/"
+        page = f"/s/{event.token}/organise/people/member/{member.token}/take-back/"
         assert "nothing was withdrawn" in organiser.post(page, {"wish": wish}, follow=True).content.decode()
 
     assert not Membership.objects.filter(withdrew=True).exists()

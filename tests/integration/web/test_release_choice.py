@@ -73,8 +73,8 @@ def test_an_empty_answer_changes_nothing_and_is_reported(event, client_as):
 def test_the_stored_data_show_the_choice_as_text(event, client_as):
     tester = client_as(Role.RED_TEAMER)
     agree(tester, event, release="yes")
-    page = tester.get(f"/s/{event.token}/test/mine/").content.decode()
-    file = json.loads(tester.get(f"/s/{event.token}/test/mine/file/").content)
+    page = tester.get(f"/s/{event.token}/test/my-data/").content.decode()
+    file = json.loads(tester.get(f"/s/{event.token}/test/my-data/file/").content)
 
     assert "Your dialogues may be part of a public release." in page
     assert [entry["included"] for entry in file["public_release"]] == [True]

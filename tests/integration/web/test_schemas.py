@@ -148,7 +148,7 @@ def test_unchanged_and_inconsistent_schemas_are_not_published(senior, draft):
 
 
 def test_a_schema_outside_the_study_is_not_published(senior, draft):
-    begin = reverse("organiser:schema_begin", args=[draft.hosted.token])
+    begin = reverse("organiser:new_schema", args=[draft.hosted.token])
     senior.post(begin, {"name": "tone", "source": NAME})
     refused = senior.post(begin, {"name": "Tone of voice", "source": NAME}, follow=True)
 
@@ -291,7 +291,7 @@ def test_a_sample_enters_the_queue_and_its_answers_are_compared_with_the_old_one
     save(senior, draft, reworded(draft))
     publish(senior, draft, note="clearer")
     published(hosted)
-    senior.post(reverse("senior:fill", args=[hosted.token]))
+    senior.post(reverse("senior:fill_queue", args=[hosted.token]))
 
     assert "1 dialogue will be annotated again" in told(senior.post(at, follow=True))
     assert "without a value for the new wording</dt><dd>1" in senior.get(at).content.decode()
@@ -338,7 +338,7 @@ def test_the_editor_saves_during_typing_and_shows_the_preview_for_annotators(pag
 
 
 def look_at_what_it_touches(page):
-    page.goto(f"{page.url}touches/")
+    page.goto(f"{page.url}impact/")
     expect(page.get_by_role("table").first.or_(page.locator("main > .note").first)).to_be_visible()
     assert_accessible(page)
     page.go_back()

@@ -41,7 +41,7 @@ def test_signing_out_redirects_only_within_the_site(client_as, target):
 @pytest.mark.parametrize("target", [*ELSEWHERE, "///evil.example", "/\\/evil.example", "data:text/html,x"])
 def test_pages_with_a_return_address_redirect_only_within_the_site(client_as, target):
     client = client_as(Role.ANNOTATOR)
-    for page in ("/comfort/", "/second-factor/", "/account/reauthenticate/"):
+    for page in ("/display-settings/", "/second-factor/", "/account/reauthenticate/"):
         for answer in (client.get(page, {"next": target}), client.post(page, {"text_size": "1", "next": target})):
             assert "evil" not in answer.headers.get("Location", "").partition("?")[0], page
             assert f'href="{target}' not in answer.content.decode(), page
@@ -66,7 +66,7 @@ def test_the_session_key_changes_at_sign_in(event):
 def test_a_form_of_another_site_is_refused_with_the_page_of_the_program(event):
     client = Client(SERVER_NAME="localhost", enforce_csrf_checks=True)
     client.force_login(Account.objects.get(name="Anna"))
-    for path in ("/account/logout/", "/code/", "/comfort/", "/demo/as/organiser/"):
+    for path in ("/account/logout/", "/code/", "/display-settings/", "/demo/as/organiser/"):
         answer = client.post(path, {"code": "x"})
 
         assert (answer.status_code, "has expired" in answer.content.decode()) == (403, True), path
@@ -116,9 +116,9 @@ def test_an_address_with_a_line_break_is_refused(event):
 
 def test_sessions_are_written_only_on_changes(event, client_as, django_queries):
     client = client_as(Role.ANNOTATOR)
-    client.get("/comfort/")
+    client.get("/display-settings/")
 
-    assert not [query for query in django_queries(lambda: client.get("/comfort/")) if "SELECT" not in query]
+    assert not [query for query in django_queries(lambda: client.get("/display-settings/")) if "SELECT" not in query]
 
 
 @pytest.fixture

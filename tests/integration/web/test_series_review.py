@@ -207,8 +207,8 @@ class TestOwnFeedback:
         tester = client_as(Role.RED_TEAMER)
         agree(tester, event)
         tester.post(f"/s/{event.token}/test/feedback/", {"part": "scenarios as proxies", "text": "Too easy."})
-        page = tester.get(f"/s/{event.token}/test/mine/").content.decode()
-        file = json.loads(tester.get(f"/s/{event.token}/test/mine/file/").content)
+        page = tester.get(f"/s/{event.token}/test/my-data/").content.decode()
+        file = json.loads(tester.get(f"/s/{event.token}/test/my-data/file/").content)
 
         assert "<strong>The task</strong>" in page
         assert [(one["about"], one["text"]) for one in file["feedback"]] == [("scenarios as proxies", "Too easy.")]

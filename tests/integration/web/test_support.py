@@ -125,7 +125,7 @@ def test_an_empty_message_to_all_is_not_sent(organiser):
 def test_own_messages_are_personal_data_and_a_withdrawal_deletes_them(event, tester):
     asked(tester)
     client = tester[0]
-    held = client.get(reverse("tester:mine_file", args=[event.token])).json()["messages"]
+    held = client.get(reverse("tester:my_data_file", args=[event.token])).json()["messages"]
     client.post(reverse("tester:leave", args=[event.token]), {"what": "remove"})
 
     assert [(message["from"], message["text"]) for message in held] == [("you", "The page shows an error.")]

@@ -61,7 +61,7 @@ def test_a_tester_opts_out_of_an_explained_topic_and_gets_no_session_with_it(sen
     assert "(moderate)" in told[1]
     assert asked[0] == "topics/"
     assert "in 1 of 2 scenarios" in asked[1]
-    assert where == "1/task/"
+    assert where == "1/instructions/"
     assert "Session 1 of" in task
     assert {one.scenario for one in server_store().events.sessions.of_participant(ravi(sensitive))} == {"tv-spoilers"}
 
@@ -134,10 +134,10 @@ def test_a_tester_without_an_allocation_after_opting_out_can_change_the_choice(s
     step(tester, sensitive, topic="eating")
     where, words = step(tester, sensitive)
 
-    assert where == "nothing-left/"
+    assert where == "no-scenario/"
     assert "do not have to change your choice" in words
     tester.post(f"/s/{sensitive.token}/test/topics/", {})
-    assert on(tester, sensitive)[0] == "1/task/"
+    assert on(tester, sensitive)[0] == "1/instructions/"
 
 
 def test_an_annotator_opts_out_first_and_gets_no_dialogue_with_the_topic(sensitive, client_as):

@@ -21,9 +21,9 @@ def fay(event, client_as):
     page = client.get(home, follow=True)
     boxes = dict(re.findall(r'type="checkbox" name="(\w+)" value="(\w+)"', page.content.decode()))
     client.post(f"{home}consent/", boxes)
-    client.post(f"{home}you/", {"skip": "yes"})
-    task = client.get(f"{home}1/task/").content.decode()
-    client.post(f"{home}1/task/", {"version": re.search(r'name="version" value="(\w+)"', task)[1]})
+    client.post(f"{home}profile/", {"skip": "yes"})
+    task = client.get(f"{home}1/instructions/").content.decode()
+    client.post(f"{home}1/instructions/", {"version": re.search(r'name="version" value="(\w+)"', task)[1]})
     return client
 
 

@@ -345,7 +345,7 @@ def test_an_organiser_creates_tries_and_removes_a_webhook(event, client_as):
     assert "delivered, HTTP 200" in page
     assert secret not in page
     (delivery,) = WebhookDelivery.objects.all()
-    organiser.post(f"{at(event)}{hook.token}/{delivery.token}/again/")
+    organiser.post(f"{at(event)}{hook.token}/{delivery.token}/redeliver/")
     assert [one.token for one in lease_due()] == [delivery.token]
     organiser.post(f"{at(event)}{hook.token}/remove/")
     assert not Webhook.objects.exists()

@@ -77,7 +77,7 @@ def test_a_missing_form_is_reported_with_its_page() -> None:
 
 
 SCHEDULE = '<form action="/s/t/organise/operations/hours/"><input type="hidden" name="hold" value="{}"></form>'
-GO_ON = '<form action="/s/t/organise/operations/go-on/"></form>'
+GO_ON = '<form action="/s/t/organise/operations/resume/"></form>'
 
 
 class Operations(bots.Visitor):
@@ -96,9 +96,9 @@ class Operations(bots.Visitor):
 @pytest.mark.parametrize(
     ("text", "sent"),
     [
-        (SCHEDULE.format("no") + GO_ON, ["hours/", "go-on/"]),
-        (SCHEDULE.format("yes") + GO_ON, ["go-on/"]),
-        (GO_ON, ["go-on/"]),
+        (SCHEDULE.format("no") + GO_ON, ["hours/", "resume/"]),
+        (SCHEDULE.format("yes") + GO_ON, ["resume/"]),
+        (GO_ON, ["resume/"]),
     ],
     ids=["enforced schedule", "suspended schedule", "no schedule"],
 )

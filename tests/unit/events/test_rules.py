@@ -67,7 +67,7 @@ def test_steps_follow_in_their_order(progress: Progress, expected: NextStep) -> 
         (Progress(**CONSENTED, limit_reached=True, sessions=(UNREAD,)), Step.DONE),
         (Progress(has_consented=True, has_chosen_topics=False, sessions=(UNREAD,)), Step.TOPICS),
         (Progress(has_consented=True, has_chosen_topics=False, has_profile=True, sessions=(OVER, UNREAD)), Step.TOPICS),
-        (Progress(**CONSENTED, next_session_no=0, sessions=(UNREAD,)), Step.SPARED),
+        (Progress(**CONSENTED, next_session_no=0, sessions=(UNREAD,)), Step.NO_SCENARIO),
         (Progress(**CONSENTED, next_session_no=0, sessions=(OVER, UNREAD)), Step.GUESS),
     ],
     ids=[

@@ -55,7 +55,7 @@ def test_sessions_not_offered_and_slots_without_participant_are_counted() -> Non
 
     (tally,) = topic_tallies(study, [seat], [], {"p1": frozenset({"grim"}), "p2": frozenset()})
 
-    assert tally == TopicTally(topic="grim", weight=TopicWeight.HEAVY, n_asked=2, n_people=1, n_spared=2, n_free=2)
+    assert tally == TopicTally(topic="grim", weight=TopicWeight.HEAVY, n_asked=2, n_people=1, n_not_offered=2, n_free=2)
 
 
 def test_a_session_started_before_the_choice_counts_as_offered() -> None:
@@ -66,7 +66,7 @@ def test_a_session_started_before_the_choice_counts_as_offered() -> None:
 
     (tally,) = topic_tallies(study, [seat], [session], {"p1": frozenset({"grim"})})
 
-    assert tally.n_spared == 1
+    assert tally.n_not_offered == 1
 
 
 def test_a_less_sensitive_session_follows_a_sensitive_one_and_avoided_ones_are_skipped() -> None:

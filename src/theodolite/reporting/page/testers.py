@@ -325,7 +325,7 @@ def _exposure(tally: ExposureTally) -> tuple[str, ...]:
 
 def _topic(tally: TopicTally) -> tuple[Value, ...]:
     title = f"{tally.topic.replace('-', ' ').replace('_', ' ')} ({tally.weight.value})"
-    return title, f"{tally.n_people} of {tally.n_asked}", tally.n_spared, tally.n_free
+    return title, f"{tally.n_people} of {tally.n_asked}", tally.n_not_offered, tally.n_free
 
 
 def _languages(tallies: Sequence[LanguageTally]) -> str:

@@ -159,7 +159,7 @@ def _topic(tally: TopicTally) -> dict[str, Json]:
         "weight": tally.weight.value,
         "asked": tally.n_asked,
         "people": tally.n_people,
-        "sessions_not_offered": tally.n_spared,
+        "sessions_not_offered": tally.n_not_offered,
         "sessions_free": tally.n_free,
     }
 

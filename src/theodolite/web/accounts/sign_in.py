@@ -50,7 +50,7 @@ from theodolite.web.accounts.invitations import (
 )
 from theodolite.web.events import TESTERS, event_of, host_all
 from theodolite.web.middleware import INVITED, choose, chosen, language_name, page_languages, speak
-from theodolite.web.models import Account, Comfort, Invitation, Membership, RecruitLink
+from theodolite.web.models import Account, DisplaySettings, Invitation, Membership, RecruitLink
 from theodolite.web.models.account import GuessCount
 
 _STANDINGS = {
@@ -345,7 +345,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "web/accounts/home.html", {"links": links})
 
 
-class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
+class DisplaySettingsForm(ModelForm):  # type: ignore[type-arg] # not generic when the program runs
     """The form of display settings.
 
     Languages are those of the pages; on pages of a study, also those of its texts.
@@ -363,7 +363,7 @@ class ComfortForm(ModelForm):  # type: ignore[type-arg] # not generic when the p
     class Meta:
         """Fields, in the order of the page."""
 
-        model = Comfort
+        model = DisplaySettings
         fields = ("language", "keys", "advances", "enter_sends", "streams", "text_size", "colours")
         widgets = {"text_size": RadioSelect, "colours": RadioSelect}  # noqa: RUF012 - read once by Django
         labels = {  # noqa: RUF012
@@ -381,13 +381,15 @@ def display_settings(request: HttpRequest) -> HttpResponse:
     """Show or store a person's settings, then return to the previous page."""
     back = back_of(request)
     account = account_of(request)
-    form = ComfortForm(request.POST or None, instance=comfort_of(account), languages=_study_languages(account))
+    form = DisplaySettingsForm(
+        request.POST or None, instance=display_settings_of(account), languages=_study_languages(account)
+    )
     if request.method == "POST" and form.is_valid():
         form.save()
         choose(request, form.cleaned_data["language"])
         return redirect(back)
     status = 422 if form.errors else 200
-    return render(request, "web/accounts/comfort.html", {"form": form, "back": back}, status=status)
+    return render(request, "web/accounts/display_settings.html", {"form": form, "back": back}, status=status)
 
 
 def _study_languages(account: Account) -> list[str]:
@@ -406,15 +408,19 @@ def back_of(request: HttpRequest) -> str:
     return address if ours else reverse("home")
 
 
-def comfort_of(account: Account) -> Comfort:
+def display_settings_of(account: Account) -> DisplaySettings:
     """Return a person's settings, or the defaults."""
-    return Comfort.objects.filter(account=account).first() or Comfort(account=account)
+    return DisplaySettings.objects.filter(account=account).first() or DisplaySettings(account=account)
 
 
-def comfort(request: HttpRequest) -> dict[str, object]:
-    """Add `comfort` to every template; the query runs when a template uses it."""
+def display_settings_context(request: HttpRequest) -> dict[str, object]:
+    """Add `display_settings` to every template; the query runs when a template uses it."""
     account = getattr(request, "user", None)
-    return {"comfort": SimpleLazyObject(lambda: comfort_of(account) if isinstance(account, Account) else Comfort())}
+    return {
+        "display_settings": SimpleLazyObject(
+            lambda: display_settings_of(account) if isinstance(account, Account) else DisplaySettings()
+        )
+    }
 
 
 @signed_in

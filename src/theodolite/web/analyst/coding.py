@@ -169,7 +169,7 @@ def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse
         "lines": [_line(analyst, project, unit) for unit in project.work.coded(shown)],
         "pages": Pages(page=page, n=len(answers), size=PAGE),
     }
-    return render(request, "web/analyst/differing.html", context)
+    return render(request, "web/analyst/disagreements.html", context)
 
 
 def _line(analyst: AnalystContext, project: CodingProject, coded_answer: CodedAnswer) -> DisagreementLine:
@@ -196,8 +196,8 @@ def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> 
     if request.method == "POST":
         _record(request, analyst, project, text)
         messages.success(request, "Recorded. Both original codings stay.")
-        return redirect(analyst.address("differing"))
-    return render(request, "web/analyst/difference.html", _difference_page(analyst, project, text, stands))
+        return redirect(analyst.address("disagreements"))
+    return render(request, "web/analyst/disagreement.html", _difference_page(analyst, project, text, stands))
 
 
 def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProject, text: OpenText) -> None:

@@ -83,7 +83,7 @@ def comparisons(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
         "n_open": n_open,
         "pages": Pages(page=page, n=n_settled, size=PAGE),
     }
-    return render(request, "web/analyst/settled.html", context)
+    return render(request, "web/analyst/sessions.html", context)
 
 
 @for_analysts
@@ -93,7 +93,7 @@ def comparison(request: HttpRequest, analyst: AnalystContext, session: str) -> H
     keys = settled_keys(analyst.study, analyst.event.run)
     _, key = analyst.meant(session, ((KIND, key) for key in keys))
     answers = [response for response in analyst.event.responses.of_session(key) if response.submitted]
-    return render(request, "web/analyst/both_sides.html", _comparison_page(analyst, answers))
+    return render(request, "web/analyst/session_answers.html", _comparison_page(analyst, answers))
 
 
 def _labels_text(session: SettledSession) -> str:

@@ -244,12 +244,12 @@ class OwnTopics:
 
     Attributes:
         topics: All topics of the study; empty if it names none.
-        is_spared: Whether all open dialogues have topics that the annotator avoids.
+        is_limited_by_topics: Whether all open dialogues have topics that the annotator avoids.
         turn: Description of the next dialogue after a heavy one; empty if the last one was not heavy.
     """
 
     topics: tuple[TopicLine, ...] = ()
-    is_spared: bool = False
+    is_limited_by_topics: bool = False
     turn: str = ""
 
     @property
@@ -281,7 +281,7 @@ def own_topics(request: HttpRequest, annotator: AnnotatorContext, n_left: int) -
     avoided = server_store().events.participants.avoided_topics(study.name, annotator.participant)
     return OwnTopics(
         topics=topic_lines(_read(request, study), avoided),
-        is_spared=not n_left
+        is_limited_by_topics=not n_left
         and bool(assignment.n_passed_over(annotator.records, annotator.queue, annotator.participant)),
         turn=_turn(annotator),
     )

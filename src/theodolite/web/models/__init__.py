@@ -5,7 +5,7 @@ from theodolite.web.models.account import (
     AuditEntry,
     Batch,
     BatchLine,
-    Comfort,
+    DisplaySettings,
     Edition,
     EthicsApproval,
     GuessCount,
@@ -33,8 +33,9 @@ from theodolite.web.models.admission import (
 from theodolite.web.models.api import ApiToken, Scope, StoredKey, Webhook, WebhookDelivery
 
 __all__ = [
-    "Account", "ApiToken", "AuditEntry", "Batch", "BatchLine", "Booking", "Comfort", "Edition", "EthicsApproval",
-    "EventMessage", "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership", "PausedApplication",
-    "PersonalCode", "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision", "SchemaVersion", "Scope",
-    "Screening", "StoredKey", "Submission", "TimeSlot", "UnsentText", "Webhook", "WebhookDelivery",
+    "Account", "ApiToken", "AuditEntry", "Batch", "BatchLine", "Booking", "DisplaySettings", "Edition",
+    "EthicsApproval", "EventMessage", "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership",
+    "PausedApplication", "PersonalCode", "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision",
+    "SchemaVersion", "Scope", "Screening", "StoredKey", "Submission", "TimeSlot", "UnsentText", "Webhook",
+    "WebhookDelivery",
 ]  # fmt: skip

@@ -85,7 +85,7 @@ COLOURS = (
 """Colours of the pages, and their displayed names."""
 
 
-class Comfort(models.Model):
+class DisplaySettings(models.Model):
     """Display settings of an account; the defaults have no row.
 
     Attributes:
@@ -98,7 +98,9 @@ class Comfort(models.Model):
         language: Tag of the language of pages and study texts; empty for the browser's language.
     """
 
-    account = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, related_name="comfort", primary_key=True)
+    account = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="display_settings", primary_key=True
+    )
     keys = models.BooleanField(default=True)
     enter_sends = models.BooleanField(default=True)
     streams = models.BooleanField(default=True)
@@ -112,11 +114,11 @@ class Comfort(models.Model):
     class Meta:
         """Table."""
 
-        db_table = "web_comfort"
+        db_table = "web_display_settings"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=models.Q(text_size__range=(1, 3)), name="web_comfort_size"),
+            models.CheckConstraint(condition=models.Q(text_size__range=(1, 3)), name="web_display_settings_size"),
             models.CheckConstraint(
-                condition=models.Q(colours__in=[name for name, _ in COLOURS]), name="web_comfort_colours"
+                condition=models.Q(colours__in=[name for name, _ in COLOURS]), name="web_display_settings_colours"
             ),
         ]
 

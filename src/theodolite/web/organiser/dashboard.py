@@ -474,7 +474,7 @@ def _stuck_row(stuck: StuckTester, people: Mapping[str, tuple[str, str]], hosted
     if stuck.session is not None:
         what += f"; session {stuck.session.place + 1}, {stuck.session.application}"
     if stuck.reason is StuckReason.IDLE:
-        address = reverse("organiser:act", args=[hosted.token, member, "remind"])
+        address = reverse("organiser:act_on_person", args=[hosted.token, member, "remind"])
         return AttentionRow(icon="user", who=who, what=what, act="Remind", address=address, is_form=True)
     address = f"{reverse('organiser:messages', args=[hosted.token])}?to={member}#to-one"
     return AttentionRow(icon="user", who=who, what=what, act="Message", address=address)
@@ -489,7 +489,7 @@ def _stuck_annotator_row(
     what = f"has saved no answer for {duration_text(stuck.for_s)}; {', '.join(work)}"
     if not member:
         return AttentionRow(icon="user", who=who, what=what)
-    address = reverse("organiser:act", args=[hosted.token, member, "remind"])
+    address = reverse("organiser:act_on_person", args=[hosted.token, member, "remind"])
     return AttentionRow(icon="user", who=who, what=what, act="Remind", address=address, is_form=True)
 
 
@@ -499,7 +499,7 @@ def _failing_row(failing: FailingApplication, hosted: HostedStudy) -> AttentionR
         who=failing.name,
         what=f"{number_of(failing.n_errors, 'error')} in the last 10 minutes",
         act="Pause",
-        address=reverse("organiser:rest", args=[hosted.token]),
+        address=reverse("organiser:pause_application", args=[hosted.token]),
         fields=(("application", failing.name), ("rest", "yes")),
         is_form=True,
     )

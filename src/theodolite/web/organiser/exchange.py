@@ -166,7 +166,7 @@ class ColumnChoice:
 
 @allowed(Role.ORGANISER)
 @require_http_methods(["GET", "POST"])
-def bringing(request: HttpRequest, access: AccessContext) -> HttpResponse:
+def import_dialogues(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Upload a table, preview its dialogues, and import them."""
     if request.method == "POST" and "file" in request.FILES:
         return _upload_dialogues(request, access)
@@ -175,7 +175,7 @@ def bringing(request: HttpRequest, access: AccessContext) -> HttpResponse:
         return _import_page(request, access, error="Choose a file first." if request.method == "POST" else "")
     if "drop" in request.POST:
         drop_upload(request, access.hosted)
-        return redirect("organiser:bringing", study=access.hosted.token)
+        return redirect("organiser:import_dialogues", study=access.hosted.token)
     means, speakers = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
     looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(access.hosted), means, speakers)
     if means and "bring" in request.POST:
@@ -188,7 +188,7 @@ def _upload_dialogues(request: HttpRequest, access: AccessContext) -> HttpRespon
         keep_upload(request, access.hosted, suffixes=DIALOGUE_SUFFIXES, most_bytes=MOST_DIALOGUE_BYTES)
     except InputError as error:
         return _import_page(request, access, error=str(error))
-    return redirect("organiser:bringing", study=access.hosted.token)
+    return redirect("organiser:import_dialogues", study=access.hosted.token)
 
 
 def _import(request: HttpRequest, access: AccessContext, waiting: Upload, looked: Looked) -> HttpResponse:
@@ -267,7 +267,9 @@ def _import_page(
         "suffixes": ", ".join(DIALOGUE_SUFFIXES),
         "most": MOST_DIALOGUE_BYTES // 1_000_000,
     }
-    return render(request, "web/organiser/bringing.html", known | (context or {}), status=422 if error else status)
+    return render(
+        request, "web/organiser/import_dialogues.html", known | (context or {}), status=422 if error else status
+    )
 
 
 def _means(request: HttpRequest) -> BringColumns:

@@ -257,7 +257,7 @@ _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
         ("organiser:schemas", "Schemas", "Write, test and publish the questions for annotators."),
         ("organiser:submissions", "Applications of teams", "Accept, return or decline submissions."),
         ("organiser:ethics", "Ethics approval", "Required before you invite testers."),
-        ("organiser:people", "People", "Invite by link, list or printed slips; track status; send reminders."),
+        ("organiser:people", "People", "Invite by link, list or printed access codes; track status; send reminders."),
         ("organiser:links", "Recruiting links", "For Prolific, or open to anyone with the link."),
         ("organiser:slots", "Time slots", "Times for testers to book."),
     ),

@@ -110,7 +110,7 @@ def pause(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 @allowed(Role.ORGANISER)
 @require_POST
-def go_on(request: HttpRequest, access: AccessContext) -> HttpResponse:
+def resume(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Open the event, unless a required text is missing, or resume it after a pause."""
     was_paused = access.hosted.state == _State.PAUSED
     lacks = () if was_paused else lacks_before_opening(access.hosted, event_of(access.hosted).study)
@@ -350,7 +350,7 @@ def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[object]])
 
 
 @dataclass(frozen=True, slots=True)
-class Slip:
+class AccessCode:
     """The content of one printed code."""
 
     seat: str
@@ -361,20 +361,22 @@ class Slip:
 
 
 @allowed(Role.ORGANISER)
-def slips(request: HttpRequest, access: AccessContext) -> HttpResponse:
+def access_codes(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the unused access codes for printing."""
     codes = PersonalCode.objects.select_related("membership").filter(
         membership__hosted=access.hosted, membership__left_at=None, first_used_at=None, withdrawn_at=None
     )
-    rows = [_slip(request, code) for code in codes.order_by("membership__role", "id")]
+    rows = [_access_code(request, code) for code in codes.order_by("membership__role", "id")]
     return render(
-        request, "web/organiser/slips.html", {"access": access, "slips": rows, "door": absolute(request, "/code/")}
+        request,
+        "web/organiser/access_codes.html",
+        {"access": access, "access_codes": rows, "door": absolute(request, "/code/")},
     )
 
 
-def _slip(request: HttpRequest, code: PersonalCode) -> Slip:
+def _access_code(request: HttpRequest, code: PersonalCode) -> AccessCode:
     address = absolute(request, code_path(code))
-    return Slip(code.seat, code.membership.role, words_of(code), address, square_of(address))
+    return AccessCode(code.seat, code.membership.role, words_of(code), address, square_of(address))
 
 
 def square_of(text: str) -> str:
@@ -453,7 +455,7 @@ def _make(access: AccessContext, filled: dict[str, Any], zone: Any) -> int:
 
 @allowed(Role.ORGANISER)
 @require_POST
-def drop_slot(request: HttpRequest, access: AccessContext, slot: str) -> HttpResponse:
+def remove_slot(request: HttpRequest, access: AccessContext, slot: str) -> HttpResponse:
     """Delete a time slot without bookings."""
     with transaction.atomic():
         time_slot = get_object_or_404(TimeSlot.objects.select_for_update(), token=slot, hosted=access.hosted)

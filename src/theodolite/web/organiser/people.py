@@ -94,16 +94,16 @@ class PasteForm(forms.Form):
         super().__init__(*args, **{"auto_id": "paste_%s", **more})
 
 
-class SlipsForm(forms.Form):
+class AccessCodesForm(forms.Form):
     """Access codes for walk-in participants."""
 
     role = forms.ChoiceField(label="Role", choices=[(role.value, role.value) for role in WALK_IN])
-    n = forms.IntegerField(label="Number of slips", min_value=1, max_value=500, initial=20)
+    n = forms.IntegerField(label="Number of access codes", min_value=1, max_value=500, initial=20)
     first = forms.IntegerField(label="First seat", min_value=1, initial=1)
 
     def __init__(self, *args: Any, **more: Any) -> None:
         """Use separate ids for the fields: the page shows the form next to `InviteForm`."""
-        super().__init__(*args, **{"auto_id": "slip_%s", **more})
+        super().__init__(*args, **{"auto_id": "access_code_%s", **more})
 
 
 BULK_ACTS: Mapping[str, str] = {"remind": "Remind", "code": "New code", "screen": "Repeat screening"}
@@ -162,7 +162,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         "list": ListForm(),
         "paste": PasteForm(),
         "links": [f"{one.invitation.name or one.invitation.email}\t{one.address}" for one in invited],
-        "slips": SlipsForm(),
+        "access_codes": AccessCodesForm(),
         **forms_,
     }
     return render(request, "web/organiser/people.html", context, status=status)
@@ -191,7 +191,7 @@ def ask(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 @allowed(Role.ORGANISER)
 @require_POST
-def ask_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
+def invite_many(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Invite all people on a list or in pasted lines, or none if there is an error."""
     if "addresses" in request.POST:
         field, pasted = "addresses", PasteForm(request.POST)
@@ -344,7 +344,7 @@ def act_on_invitations(request: HttpRequest, access: AccessContext) -> HttpRespo
 
 @allowed(Role.ORGANISER)
 @require_POST
-def take_back(request: HttpRequest, access: AccessContext, invitation: str) -> HttpResponse:
+def revoke_invitation(request: HttpRequest, access: AccessContext, invitation: str) -> HttpResponse:
     """Revoke an invitation; its link stops working."""
     row = get_object_or_404(Invitation, token=invitation, hosted=access.hosted, used_at=None)
     withdraw_invitation(access.account, row)
@@ -354,18 +354,18 @@ def take_back(request: HttpRequest, access: AccessContext, invitation: str) -> H
 
 @allowed(Role.ORGANISER)
 @require_POST
-def make_slips(request: HttpRequest, access: AccessContext) -> HttpResponse:
+def create_access_codes(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Create access codes for walk-in participants, and show them for printing."""
-    form = SlipsForm(request.POST)
+    form = AccessCodesForm(request.POST)
     if form.is_valid() and not may_invite(access.hosted, Role(form.cleaned_data["role"])):
         form.add_error("role", NO_APPROVAL)
     if not form.is_valid():
-        return _page(request, access, status=422, slips=form)
+        return _page(request, access, status=422, access_codes=form)
     first, n = form.cleaned_data["first"], form.cleaned_data["n"]
     hand_out_codes(
         access.account, access.hosted, Role(form.cleaned_data["role"]), [str(seat) for seat in range(first, first + n)]
     )
-    return redirect("organiser:slips", study=access.hosted.token)
+    return redirect("organiser:access_codes", study=access.hosted.token)
 
 
 class ParticipantState(StrEnum):

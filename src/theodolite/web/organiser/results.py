@@ -386,12 +386,12 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
     own = [
         f"{session_no}/{rest}"
         for session_no in made
-        for rest in ("task/", "", "state/", "end/", "new-dialogue/", "questions/")
+        for rest in ("instructions/", "", "state/", "end/", "new-dialogue/", "questions/")
     ]
     streams = [f"{session_no}/{dialogue}/1/" for session_no in made for dialogue in (1, 2)]
     return [
         urljoin(home, rest)
-        for rest in ("consent/", "topics/", "you/", "guess/", "done/", "leave/", "mine/", *own, *streams)
+        for rest in ("consent/", "topics/", "profile/", "guess/", "done/", "leave/", "my-data/", *own, *streams)
     ]
 
 
@@ -412,7 +412,7 @@ def _pages(client: _PageClient, membership: Membership, starts: list[str]) -> It
 
 def _begins(path: str, starts: list[str]) -> bool:
     """Return whether opening a page has an effect: it allocates a task or work, or exports data."""
-    return path not in starts and (path.endswith(("/task/", "/mine/file/")) or "/annotate/d/" in path)
+    return path not in starts and (path.endswith(("/instructions/", "/my-data/file/")) or "/annotate/d/" in path)
 
 
 def _shape(path: str) -> str:
@@ -493,7 +493,7 @@ def blinding(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 @allowed(Role.ORGANISER)
 @require_POST
-def look_through(request: HttpRequest, access: AccessContext) -> HttpResponse:
+def scan_dialogues(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Search every page that testers and annotators can currently open, and show unblinding words."""
     search = search_pages(access.hosted, request)
     counts = {"pages": search.pages, "people": search.people, "leaks": len(search.leaks)}

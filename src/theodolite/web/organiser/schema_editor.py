@@ -422,7 +422,7 @@ def touching(request: HttpRequest, access: AccessContext, draft: str) -> HttpRes
         if request.method == "POST":
             return _put(request, access, schema_draft, annotator, sample)
         context["sample"] = sample
-    return render(request, "web/schemas/touching.html", context)
+    return render(request, "web/schemas/impact.html", context)
 
 
 def _comparisons(annotator: AnnotatorContext, schema: AnnotationSchema) -> list[VersionPair]:
@@ -618,4 +618,4 @@ def _put(
 
 
 def _impact_address(draft: SchemaDraft) -> str:
-    return reverse("organiser:schema_touches", kwargs={"study": draft.hosted.token, "draft": draft.token})
+    return reverse("organiser:schema_impact", kwargs={"study": draft.hosted.token, "draft": draft.token})

@@ -527,7 +527,7 @@ class OptOutEffect:
         weight: Weight of the topic.
         n_asked: Testers and annotators who were asked.
         n_people: Those of them who opted out.
-        n_spared: Planned sessions that were not offered to the participant of their slot.
+        n_not_offered: Planned sessions that were not offered to the participant of their slot.
         n_free: Planned sessions with a free slot.
         n_waiting: Dialogues and categories that wait for an annotator.
         n_annotators: Annotators who did not opt out.
@@ -538,7 +538,7 @@ class OptOutEffect:
     weight: str
     n_asked: int
     n_people: int
-    n_spared: int
+    n_not_offered: int
     n_free: int
     n_waiting: int
     n_annotators: int
@@ -564,7 +564,7 @@ def opt_out_effects(hosted: HostedStudy) -> list[OptOutEffect]:
             weight=tally.weight.value,
             n_asked=tally.n_asked,
             n_people=tally.n_people,
-            n_spared=tally.n_spared,
+            n_not_offered=tally.n_not_offered,
             n_free=tally.n_free,
             n_waiting=demands[tally.topic].waiting,
             n_annotators=sum(tally.topic not in avoided.get(key, ()) for key in annotators),

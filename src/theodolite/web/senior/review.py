@@ -488,7 +488,7 @@ def make(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpRe
 def drop(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Remove a gold item; its annotations are kept."""
     with transaction.atomic():
-        n = quality.drop_gold(own_item(annotator, item))
+        n = quality.remove_gold(own_item(annotator, item))
         annotator.access.audit("removed a gold item", f"item {item}", answers=n)
     messages.success(request, "Gold item removed. The answers stay.")
     return redirect(page_of(annotator, "gold"))

@@ -290,7 +290,7 @@ def n_sessions_offered(tester: TesterContext) -> int:
 
 _STATE = HostedStudy.State
 
-_AFTER_EVENT = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT, Step.SPARED)
+_AFTER_EVENT = (Step.QUESTIONS, Step.GUESS, Step.DONE, Step.SCREENED_OUT, Step.NO_SCENARIO)
 """Steps that stay available after the event, because they call no application."""
 
 

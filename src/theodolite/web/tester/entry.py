@@ -272,12 +272,12 @@ def topics(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     return redirect("tester:home", study=tester.access.hosted.token)
 
 
-@for_testers(Step.SPARED, waits=False)
-def spared(request: HttpRequest, tester: TesterContext) -> HttpResponse:
+@for_testers(Step.NO_SCENARIO, waits=False)
+def no_scenario(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     """Show that every remaining session touches an avoided topic."""
     event_plan = tester.event.study.event
     context = {"access": tester.access, "contact": event_plan.contact if event_plan else ""}
-    return render(request, "web/tester/spared.html", context)
+    return render(request, "web/tester/no_scenario.html", context)
 
 
 def _closing(tester: TesterContext) -> Callable[[Session], EventContext]:
@@ -425,7 +425,7 @@ _ENOUGH = lazy(
 )
 
 
-_SPARED = lazy(
+_LIMITED_BY_TOPICS = lazy(
     "Your part is complete: the remaining tasks contain topics that you opted out of. "
     "You did nothing wrong, and nothing is missing."
 )
@@ -480,7 +480,9 @@ def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     n = sum(session.is_over for session in tester.sessions)
     event_plan = tester.event.study.event
     is_enough = n < tester.plan.sessions and is_limit_reached(tester.event, tester.participant)
-    is_spared = n < tester.plan.sessions and not is_enough and n_sessions_offered(tester) < tester.plan.sessions
+    is_limited_by_topics = (
+        n < tester.plan.sessions and not is_enough and n_sessions_offered(tester) < tester.plan.sessions
+    )
     completed = completion_of(tester.access.membership)
     context = {
         "access": tester.access,
@@ -488,7 +490,7 @@ def done(request: HttpRequest, tester: TesterContext) -> HttpResponse:
             "You completed %(n)s session. Everything is saved.", "You completed %(n)s sessions. Everything is saved.", n
         )
         % {"n": n},
-        "enough": _ENOUGH if is_enough else _SPARED if is_spared else "",
+        "enough": _ENOUGH if is_enough else _LIMITED_BY_TOPICS if is_limited_by_topics else "",
         "code": completed[0] if completed else "",
         "back": completed[1] if completed else "",
         "contact": event_plan.contact if event_plan else "",
@@ -625,7 +627,7 @@ def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
         entry["about"] = titles[entry["about"]]
     choice = data["public_release"][-1] if data["public_release"] else None
     context = {"access": tester.access, "kept": data, "has_topics": has_topics, "choice": choice}
-    return render(request, "web/tester/mine.html", context)
+    return render(request, "web/tester/my_data.html", context)
 
 
 @for_testers()

@@ -25,7 +25,7 @@ def published(event):
 
 
 def test_a_queue_of_another_study_is_not_changed(published, client_as):
-    answered = client_as(Role.SENIOR).post(reverse("senior:fill", args=[published.token]), follow=True)
+    answered = client_as(Role.SENIOR).post(reverse("senior:fill_queue", args=[published.token]), follow=True)
 
     assert "the queue holds dialogues of `demo`" in answered.content.decode().partition("<main")[0]
 
@@ -50,6 +50,6 @@ def test_an_unpublished_study_has_no_queue(event, client_as):
     sami = Membership.objects.get(hosted=event, role=Role.SENIOR.value).account
     Membership.objects.create(account=sami, hosted=other, role=Role.SENIOR.value)
 
-    answered = client_as(Role.SENIOR).post(reverse("senior:fill", args=[other.token]), follow=True)
+    answered = client_as(Role.SENIOR).post(reverse("senior:fill_queue", args=[other.token]), follow=True)
 
     assert b"this study has no published version yet" in answered.content
