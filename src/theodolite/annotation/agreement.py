@@ -156,10 +156,10 @@ def _table(records: RecordCache, queue: QueueRow, category: str) -> QueueAnswers
     """Return the answers of every annotation of a category; only new ones are read."""
     annotations = AnnotationRow.objects.filter(annotations_of(queue, category))
     counts = annotations.aggregate(n=Count("id"), last=Max("id"))
-    gone = n_withdrawn(queue, category)
-    state = (queue.design_id, counts["n"], counts["last"], gone)
+    n_missing = n_withdrawn(queue, category)
+    state = (queue.design_id, counts["n"], counts["last"], n_missing)
     key = ("table", queue.pk, category)
-    return records.figure(key, state, lambda known: _grown(known, annotations, gone)).table
+    return records.figure(key, state, lambda known: _grown(known, annotations, n_missing)).table
 
 
 def _grown(known: _Known | None, annotations: QuerySet[AnnotationRow], n_withdrawn: int) -> _Known:
@@ -240,9 +240,9 @@ def agreement(records: RecordCache, queue: str, category: str) -> list[QuestionA
     )
 
 
-def _agreement(guideline: Guideline, category: str, given: AllAnswers) -> list[QuestionAgreement]:
+def _agreement(guideline: Guideline, category: str, answers_by_annotator: AllAnswers) -> list[QuestionAgreement]:
     return [
-        question_agreement(category, question, AllAnswers.of(given.people, question.name))
+        question_agreement(category, question, AllAnswers.of(answers_by_annotator.people, question.name))
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     ]
@@ -297,10 +297,14 @@ def daily_agreement(
 
 def _deciding_question(guideline: Guideline) -> Question | None:
     """Return the question of the first defect rule that has labels, else the first question with labels."""
-    asked = [question for question in guideline.instrument.questions if question.scale.kind is not ScaleKind.TEXT]
+    choice_questions = [
+        question for question in guideline.instrument.questions if question.scale.kind is not ScaleKind.TEXT
+    ]
     decisive = [rule.question for rule in guideline.defect_rules]
-    by_name = {question.name: question for question in asked}
-    return next((by_name[name] for name in decisive if name in by_name), asked[0] if asked else None)
+    by_name = {question.name: question for question in choice_questions}
+    return next(
+        (by_name[name] for name in decisive if name in by_name), choice_questions[0] if choice_questions else None
+    )
 
 
 def orders(records: RecordCache, queue: str, category: str) -> dict[str, list[OrderEffect]]:

@@ -151,8 +151,8 @@ def from_the_end(queue: QueueRow, participant: str, process: AnnotationProcess) 
     if not process.order.dialogues:
         return None
     dialogues = ReservationRow.objects.filter(item__queue=queue, shown__contains="dialogues")
-    ways = dialogues.order_by().values_list("participant__key", "shown").distinct()
-    result = {person: bool(shown_order_of(text).dialogues) for person, text in ways}
+    shown_orders = dialogues.order_by().values_list("participant__key", "shown").distinct()
+    result = {person: bool(shown_order_of(text).dialogues) for person, text in shown_orders}
     own = result.pop(participant, None)
     return comes_backwards(process, participant, list(result.values())) if own is None else own
 
@@ -245,9 +245,9 @@ def next_work(
         one_at_a_time(f"queue {row.token}")
         expire(row)
         let_judges_take(records, row)
-        held = _held(row, participant, category)
-        if held is not None:
-            return reservation_of(_renewed(held, process))
+        reserved = _held(row, participant, category)
+        if reserved is not None:
+            return reservation_of(_renewed(reserved, process))
         item = candidates(records, row, participant, category).first()
         if item is None:
             return None
@@ -561,7 +561,7 @@ def own_pace(queue: str, participant: str, n_left: int) -> OwnPace:
         begun=Min("created", filter=Q(state=ReservationState.RESERVED.value)),
         ended=Min("created", filter=Q(state=ReservationState.SUBMITTED.value)),
     )
-    spent = [(ended - begun).total_seconds() / 60 for _, begun, ended in spans if begun and ended]
+    spent = [(ended - started).total_seconds() / 60 for _, started, ended in spans if started and ended]
     return OwnPace(at_work=minutes_at_work(moments, now), left=minutes_left(spent, n_left))
 
 

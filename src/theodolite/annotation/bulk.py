@@ -197,12 +197,12 @@ def send_back(queue: str, items: Items, *, by: str) -> list[BulkLine]:
     with locked(row):
         expire(row)
         rows = rows_under(row, items)
-        held: defaultdict[int, list[ReservationRow]] = defaultdict(list)
+        held_reservations: defaultdict[int, list[ReservationRow]] = defaultdict(list)
         for numbers in in_chunks(item.pk for item in rows):
             for reservation in ReservationRow.objects.filter(item_id__in=numbers, state__in=[OFFERED, RESERVED]):
-                held[reservation.item_id].append(reservation)
-        lines, done = _split(rows, lambda item: _not_back(item, held[item.pk]))
-        reservations = [reservation for item in done for reservation in held[item.pk]]
+                held_reservations[reservation.item_id].append(reservation)
+        lines, done = _split(rows, lambda item: _not_back(item, held_reservations[item.pk]))
+        reservations = [reservation for item in done for reservation in held_reservations[item.pk]]
         take_back_offers([reservation for reservation in reservations if reservation.state == OFFERED], by)
         for reservation in [reservation for reservation in reservations if reservation.state == RESERVED]:
             give_back(reservation, ReservationState.RELEASED, by=by)
@@ -318,14 +318,14 @@ def undo_reviews(queue: str, items: Collection[str]) -> int:
     row = queue_of(queue)
     with locked(row):
         frozen = [item for item in rows_under(row, list(items)) if item.state == ItemState.FROZEN.value]
-        said = {
+        answered = {
             number
             for numbers in in_chunks([item.pk for item in frozen])
             for number in ResolutionRow.objects.filter(item_id__in=numbers, current=True).values_list(
                 "item_id", flat=True
             )
         }
-        done = [item for item in frozen if item.pk not in said]
+        done = [item for item in frozen if item.pk not in answered]
         whole = [item for item in done if item.done >= item.passes]
         _change(whole, state=ItemState.COMPLETE.value)
         _change([item for item in done if item not in whole], state=ItemState.OPEN.value)

@@ -388,8 +388,8 @@ def end_thread(token: str, end: ThreadEnd, *, by: str, text: str = "") -> None:
 
 def own_threads(queue: str, participant: str) -> list[FeedbackThread]:
     """Return the threads that an annotator started, the latest first."""
-    begun = PostRow.objects.filter(thread__queue__token=queue, participant__key=participant)
-    rows = ThreadRow.objects.filter(id__in=begun.values("thread_id"), queue__token=queue).order_by("-id")
+    own_posts = PostRow.objects.filter(thread__queue__token=queue, participant__key=participant)
+    rows = ThreadRow.objects.filter(id__in=own_posts.values("thread_id"), queue__token=queue).order_by("-id")
     return [thread for thread in threads_of(list(rows), participant) if thread.posts[0].is_own]
 
 

@@ -95,32 +95,32 @@ def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
     Raises:
         InputError: If the words are too short, or occur in too many dialogues.
     """
-    sought = " ".join(words.split())
-    if len(sought) < SHORTEST:
-        message = f"a search text has at least {SHORTEST} characters; got {sought!r}"
+    phrase = " ".join(words.split())
+    if len(phrase) < SHORTEST:
+        message = f"a search text has at least {SHORTEST} characters; got {phrase!r}"
         raise InputError(message)
-    said = list(rows.filter(_says(sought)).order_by("id")[: MOST_SOUGHT + 1])
-    if len(said) > MOST_SOUGHT:
+    matches = list(rows.filter(_says(phrase)).order_by("id")[: MOST_SOUGHT + 1])
+    if len(matches) > MOST_SOUGHT:
         message = (
-            f"{sought!r} stands in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
+            f"{phrase!r} stands in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
         )
         raise InputError(message)
-    dialogues = seen_dialogues(records, queue, said)
-    return tuple(number for number, dialogue in dialogues.items() if _stands_in(sought, dialogue))
+    dialogues = seen_dialogues(records, queue, matches)
+    return tuple(number for number, dialogue in dialogues.items() if _stands_in(phrase, dialogue))
 
 
-def _says(sought: str) -> Q:
+def _says(phrase: str) -> Q:
     # SQLite ignores case only in ASCII.
     result = Q()
-    for written in {sought, sought.lower(), sought.upper(), sought.capitalize()}:
+    for written in {phrase, phrase.lower(), phrase.upper(), phrase.capitalize()}:
         turns = TurnRow.objects.filter(Q(prompt__icontains=written) | Q(response__icontains=written))
         replies = JournalEntryRow.objects.filter(unit=OuterRef("unit"), text__icontains=written)
         result |= Q(Exists(turns.filter(dialogue=OuterRef("pk")))) | Q(Exists(replies))
     return result
 
 
-def _stands_in(sought: str, dialogue: Dialogue) -> bool:
-    return any(sought.casefold() in " ".join(text.split()).casefold() for text in _texts(dialogue))
+def _stands_in(phrase: str, dialogue: Dialogue) -> bool:
+    return any(phrase.casefold() in " ".join(text.split()).casefold() for text in _texts(dialogue))
 
 
 def _texts(dialogue: Dialogue) -> Iterator[str]:
@@ -184,18 +184,18 @@ class Listing:
     spoken: tuple[int, ...] | None
 
     @classmethod
-    def of(cls, records: RecordCache, queue: str, sought: DialogueFilter) -> Listing:
+    def of(cls, records: RecordCache, queue: str, filters: DialogueFilter) -> Listing:
         """Look for dialogues.
 
         Raises:
             InputError: If the words are too short, or occur in too many dialogues.
         """
         row = queue_of(queue)
-        whole = cls(queue=row, sought=sought, spoken=None)
-        if not sought.words.strip():
+        whole = cls(queue=row, sought=filters, spoken=None)
+        if not filters.words.strip():
             return whole
-        said = speaking_of(records, row, whole._at(None).order_by(), sought.words)
-        return cls(queue=row, sought=sought, spoken=said)
+        dialogues = speaking_of(records, row, whole._at(None).order_by(), filters.words)
+        return cls(queue=row, sought=filters, spoken=dialogues)
 
     @property
     def rows(self) -> QuerySet[DialogueRow]:
@@ -232,16 +232,16 @@ class Listing:
             after=shown[-1].pk if len(rows) > limit else None,
         )
 
-    def item_tokens(self, beside: Collection[str] | None = None, *, category: str = "") -> list[str]:
+    def item_tokens(self, others: Collection[str] | None = None, *, category: str = "") -> list[str]:
         """Return the tokens of the work items, in order of arrival.
 
         Args:
-            beside: Tokens of items; only items of the same dialogues are returned. None for all.
+            others: Tokens of items; only items of the same dialogues are returned. None for all.
             category: Only items of this category; empty for all.
         """
         items = self.items.filter(category=category) if category else self.items
-        if beside is not None:
-            named = WorkItemRow.objects.filter(queue=self.queue, token__in=beside)
+        if others is not None:
+            named = WorkItemRow.objects.filter(queue=self.queue, token__in=others)
             items = items.filter(dialogue_id__in=named.values("dialogue_id"))
         return [token for token in items.order_by("id").values_list("token", flat=True) if token]
 
@@ -264,31 +264,31 @@ class Listing:
         return rows if self.spoken is None else rows.filter(id__in=self.spoken)
 
 
-def found_items(queue: QueueRow, sought: DialogueFilter) -> QuerySet[WorkItemRow]:
+def found_items(queue: QueueRow, filters: DialogueFilter) -> QuerySet[WorkItemRow]:
     """Return the work items of a queue that match the item part of a filter."""
     items = WorkItemRow.objects.filter(queue=queue)
-    if sought.category:
-        items = items.filter(category=sought.category)
-    if sought.disputed is not None:
-        items = items.filter(disputed__gt=0) if sought.disputed else items.filter(disputed=0)
-    if sought.annotator:
-        reservations = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=sought.annotator)
+    if filters.category:
+        items = items.filter(category=filters.category)
+    if filters.disputed is not None:
+        items = items.filter(disputed__gt=0) if filters.disputed else items.filter(disputed=0)
+    if filters.annotator:
+        reservations = ReservationRow.objects.filter(item=OuterRef("pk"), participant__key=filters.annotator)
         items = items.filter(Exists(reservations.filter(state__in=_AT_HAND)))
-    if sought.stage is not None:
-        items = items.annotate(at=_STAGE).filter(at=sought.stage.value)
+    if filters.stage is not None:
+        items = items.annotate(at=_STAGE).filter(at=filters.stage.value)
     return items
 
 
-def _matching(queue: QueueRow, sought: DialogueFilter) -> QuerySet[DialogueRow]:
+def _matching(queue: QueueRow, filters: DialogueFilter) -> QuerySet[DialogueRow]:
     """Return the dialogues that match a filter by facts that are known before annotation."""
-    facts = {"scenario": sought.scenario, "level": sought.level.value if sought.level else ""}
+    facts = {"scenario": filters.scenario, "level": filters.level.value if filters.level else ""}
     rows = DialogueRow.objects.filter(**{name: value for name, value in facts.items() if value})
-    if sought.group is not None:
-        name, value = sought.group
+    if filters.group is not None:
+        name, value = filters.group
         groups = DialogueGroupRow.objects.filter(dialogue=OuterRef("pk"), name=name, value=value)
         rows = rows.filter(Exists(groups))
-    if sought.flag is not None:
-        rows = rows.filter(Exists(_undismissed_cases(queue).filter(dialogue=OuterRef("pk"), kind=sought.flag.value)))
+    if filters.flag is not None:
+        rows = rows.filter(Exists(_undismissed_cases(queue).filter(dialogue=OuterRef("pk"), kind=filters.flag.value)))
     return rows
 
 

@@ -121,15 +121,15 @@ def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | 
     An answer without consensus in the review is unknown and never becomes gold.
     """
     row = item_row(item)
-    guideline, given = records.guideline(row.version), given_to(row)
-    settled = {(resolution.question, resolution.turn): resolution for resolution in resolutions_of(row)}
-    known = {index: one.value for index, one in settled.items() if one.value is not None}
-    said: dict[tuple[str, int | None], set[str | None]] = defaultdict(set)
-    for answers in given.values():
+    guideline, answer_sets = records.guideline(row.version), given_to(row)
+    resolutions = {(resolution.question, resolution.turn): resolution for resolution in resolutions_of(row)}
+    known = {index: one.value for index, one in resolutions.items() if one.value is not None}
+    labels: dict[tuple[str, int | None], set[str | None]] = defaultdict(set)
+    for answers in answer_sets.values():
         for answer in answers:
-            said[answer.question, answer.turn].add(answer.value if answer.outcome is Outcome.ANSWERED else None)
-    alike = {index: next(iter(values)) for index, values in said.items() if len(values) == 1 and len(given) > 1}
-    known |= {index: value for index, value in alike.items() if value is not None and index not in settled}
+            labels[answer.question, answer.turn].add(answer.value if answer.outcome is Outcome.ANSWERED else None)
+    alike = {index: next(iter(values)) for index, values in labels.items() if len(values) == 1 and len(answer_sets) > 1}
+    known |= {index: value for index, value in alike.items() if value is not None and index not in resolutions}
     order = {question.name: index for index, question in enumerate(guideline.instrument.questions)}
     points = {question.name: question.scale for question in guideline.instrument.questions}
     stored = {index: value for index, value in known.items() if points[index[0]].categories}
@@ -257,10 +257,10 @@ def _to_review(queue: str, process: AnnotationProcess, seen: QuerySet[QualityRev
     candidates = [ReviewCandidate(key=token, stratum=f"{category} {person}") for token, category, person, _ in rows]
     wishes = ReviewWishRow.objects.filter(item__queue__token=queue)
     wished = _submitted(queue).filter(item_id__in=wishes.values("item_id"))
-    drawn = set(review_sample(candidates, process.quality_check, process.seed))
-    drawn.update(wished.values_list("token", flat=True))
+    sampled = set(review_sample(candidates, process.quality_check, process.seed))
+    sampled.update(wished.values_list("token", flat=True))
     last = dict(seen.values_list("reservation__token").annotate(last=Max("revision")))
-    return [token for token, _, _, revision in rows if token in drawn and last.get(token, 0) < revision]
+    return [token for token, _, _, revision in rows if token in sampled and last.get(token, 0) < revision]
 
 
 def review(token: str, verdict: ReviewVerdict, *, by: str, comment: str = "") -> None:
@@ -362,9 +362,9 @@ def _minutes(queue: str) -> dict[str, list[float]]:
         begun=Min("created", filter=Q(state=RESERVED)), ended=Min("created", filter=Q(state=SUBMITTED))
     )
     result: dict[str, list[float]] = defaultdict(list)
-    for _, person, begun, ended in times:
-        if begun is not None and ended is not None:
-            result[person].append((ended - begun).total_seconds() / 60)
+    for _, person, started, ended in times:
+        if started is not None and ended is not None:
+            result[person].append((ended - started).total_seconds() / 60)
     return result
 
 
@@ -429,7 +429,7 @@ class _Done:
 def _done(queue: QueueRow, design: QueueDesign, participants: Collection[str]) -> _Done:
     versions = [category.version for category in design.categories]
     read = OnboardingRow.objects.filter(participant__key__in=participants, version__in=text_versions(design).values())
-    gone = PracticeRow.objects.filter(queue=queue, participant__key__in=participants, version__in=versions)
+    practised = PracticeRow.objects.filter(queue=queue, participant__key__in=participants, version__in=versions)
     attempts = list(
         QualificationRow.objects.filter(participant__key__in=participants, version__in=versions).values_list(
             "participant__key", "category", "version", "asked", "passed"
@@ -443,7 +443,7 @@ def _done(queue: QueueRow, design: QueueDesign, participants: Collection[str]) -
             (who, (subject, v)) for who, subject, v in read.values_list("participant__key", "subject", "version")
         ),
         practice=_gathered(
-            ((who, v), position) for who, v, position in gone.values_list("participant__key", "version", "example")
+            ((who, v), position) for who, v, position in practised.values_list("participant__key", "version", "example")
         ),
         tests=tests,
         passed=_gathered((who, (category, version)) for who, category, version, _, passed in attempts if passed),
@@ -474,10 +474,10 @@ def _readiness(
     process, version = design.process, category.version
     guideline = records.guideline(version)
     practice = examples_for(guideline)[0]
-    gone = done.practice.get((who, version), set())
+    practised = done.practice.get((who, version), set())
     attempts = done.tests.get(who, Counter())[version]
     qualified = not process.pass_mark or (category.name, version) in done.passed.get(who, ())
-    left = tuple(number for number, index in enumerate(practice, start=1) if index not in gone)
+    left = tuple(number for number, index in enumerate(practice, start=1) if index not in practised)
     return CategoryReadiness(
         category=category.name,
         version=version,
@@ -536,7 +536,7 @@ def onboardings(records: RecordCache, queue: str, participants: Collection[str])
 
 
 def practise(
-    records: RecordCache, version: str, participant: str, example: int, given: Mapping[str, str]
+    records: RecordCache, version: str, participant: str, example: int, answers: Mapping[str, str]
 ) -> tuple[Marked, ...]:
     """Mark answers to a practice example, store them, and return the right answers and the reasons.
 
@@ -547,9 +547,9 @@ def practise(
     if example not in examples_for(guideline)[0]:
         message = f"example {example} of `{guideline.name}` is not for practice; use {examples_for(guideline)[0]}"
         raise InputError(message)
-    result = marked(guideline, worked_examples(guideline)[example], given)
+    result = marked(guideline, worked_examples(guideline)[example], answers)
     with transaction.atomic():
-        _keep(participant, version, {example: [one for one in result if one.question in given]}, None)
+        _keep(participant, version, {example: [one for one in result if one.question in answers]}, None)
     return result
 
 
@@ -587,7 +587,9 @@ def next_test(records: RecordCache, version: str, participant: str) -> tuple[int
     return drawn_test(records.guideline(version), participant, tests.count() + 1)
 
 
-def attempt(records: RecordCache, queue: str, participant: str, category: str, given: Given) -> QualificationResult:
+def attempt(
+    records: RecordCache, queue: str, participant: str, category: str, test_answers: Given
+) -> QualificationResult:
     """Grade an attempt at the test of a category and store it, with feedback for each question.
 
     Raises:
@@ -599,7 +601,7 @@ def attempt(records: RecordCache, queue: str, participant: str, category: str, g
     with transaction.atomic():
         one_at_a_time(f"qualification {participant} {version}")
         answers = {
-            position: marked(guideline, worked_examples(guideline)[position], given.get(position, {}))
+            position: marked(guideline, worked_examples(guideline)[position], test_answers.get(position, {}))
             for position in next_test(records, version, participant)
         }
         everything = tuple(one for result in answers.values() for one in result)

@@ -94,14 +94,14 @@ def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
     """Return the names of the questions that submitted passes answered differently, by item; one query."""
     reservations = ReservationRow.objects.filter(item__in=rows, state=SUBMITTED)
     items = dict(reservations.values_list("annotation_id", "item_id"))
-    said: defaultdict[tuple[int, str, int | None], set[tuple[str, str | None]]] = defaultdict(set)
+    values: defaultdict[tuple[int, str, int | None], set[tuple[str, str | None]]] = defaultdict(set)
     answers = AnswerRow.objects.filter(annotation_id__in=list(items))
     answer_rows = answers.values_list("annotation_id", "question", "turn", "outcome", "value")
     for annotation, question, turn, outcome, value in answer_rows:
-        said[items[annotation], question, turn].add((outcome, value))
+        values[items[annotation], question, turn].add((outcome, value))
     result: defaultdict[int, set[str]] = defaultdict(set)
-    for (item, question, _), ways in said.items():
-        if len(ways) > 1:
+    for (item, question, _), labels in values.items():
+        if len(labels) > 1:
             result[item].add(question)
     return result
 

@@ -335,12 +335,12 @@ def worked_examples(guideline: Guideline) -> tuple[Example, ...]:
     Args:
         guideline: Source of the examples.
     """
-    beside = (
+    further = (
         Example(dialogue=_in_lines(exemplar.text), answers={question.name: exemplar.answer}, reason=exemplar.reason)
         for question in guideline.instrument.questions
         for exemplar in question.exemplars
     )
-    return (*guideline.examples, *beside)
+    return (*guideline.examples, *further)
 
 
 def _in_lines(text: str) -> str:
@@ -363,11 +363,11 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     """
     examples = worked_examples(guideline)
     whole = [index for index, example in enumerate(guideline.examples) if example.answers]
-    beside = list(range(len(guideline.examples), len(examples)))
-    positions = whole if len(whole) > 1 else whole + beside
+    further = list(range(len(guideline.examples), len(examples)))
+    positions = whole if len(whole) > 1 else whole + further
     if len(positions) < 2:
         return tuple(positions), tuple(positions)
-    practice, bank = positions[::2], positions[1::2] + (beside if len(whole) > 1 else [])
+    practice, bank = positions[::2], positions[1::2] + (further if len(whole) > 1 else [])
     n_keyed = {place: len(examples[place].answers) for place in (*practice, *bank)}
     if sum(n_keyed.values()) >= FEWEST_KEYED:
         while sum(n_keyed[place] for place in bank) < FEWEST_KEYED:
@@ -394,39 +394,39 @@ def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[in
     order = sorted(examples_for(guideline)[1], key=lambda place: digest("test", seed, participant, str(place)))
     start = 0
     for _ in range(attempt):
-        n_keyed, drawn = 0, list[int]()
-        while n_keyed < FEWEST_KEYED and len(drawn) < len(order):
-            place = order[(start + len(drawn)) % len(order)]
-            drawn.append(place)
+        n_keyed, selected = 0, list[int]()
+        while n_keyed < FEWEST_KEYED and len(selected) < len(order):
+            place = order[(start + len(selected)) % len(order)]
+            selected.append(place)
             n_keyed += len(examples[place].answers)
-        start += len(drawn)
-    return tuple(drawn)
+        start += len(selected)
+    return tuple(selected)
 
 
-def marked(guideline: Guideline, example: Example, given: Mapping[str, str]) -> tuple[Marked, ...]:
+def marked(guideline: Guideline, example: Example, values: Mapping[str, str]) -> tuple[Marked, ...]:
     """Return each question of an example with the given and the expected answer.
 
     Args:
         guideline: The questions.
         example: The worked example.
-        given: Question name to its answer; missing answers count as wrong.
+        values: Question name to its answer; missing answers count as wrong.
     """
     return tuple(
-        _marked(guideline, question, given.get(question, ""), expected, example.reason)
+        _marked(guideline, question, values.get(question, ""), expected, example.reason)
         for question, expected in example.answers.items()
     )
 
 
-def _marked(guideline: Guideline, name: str, given: str, expected: str, reason: str) -> Marked:
+def _marked(guideline: Guideline, name: str, value: str, expected: str, reason: str) -> Marked:
     question = guideline.instrument.question(name)
     scale = question.scale
     within = WITHIN if scale.kind is ScaleKind.NUMBERS and len(scale.categories) >= LONG else 0
-    is_right = given == expected
-    if within and not is_right and scale.admits(given) and scale.admits(expected):
-        is_right = abs(int(given) - int(expected)) <= within
+    is_right = value == expected
+    if within and not is_right and scale.admits(value) and scale.admits(expected):
+        is_right = abs(int(value) - int(expected)) <= within
     return Marked(
         question=name,
-        given=given,
+        given=value,
         expected=expected,
         is_right=is_right,
         within=within,
@@ -503,11 +503,11 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
     strata: dict[str, list[ReviewCandidate]] = defaultdict(list)
     for candidate in candidates:
         strata[candidate.stratum].append(candidate)
-    drawn: list[str] = []
+    sampled: list[str] = []
     for members in strata.values():
         order = sorted(members, key=lambda one: (keyed_draw(seed, "quality check", one.key), one.key))
-        drawn += [one.key for one in order[: ceil(rate * len(members) - 1e-9)]]
-    return tuple(drawn)
+        sampled += [one.key for one in order[: ceil(rate * len(members) - 1e-9)]]
+    return tuple(sampled)
 
 
 BREAK = timedelta(minutes=10)
@@ -530,12 +530,12 @@ def minutes_at_work(moments: Collection[datetime], now: datetime) -> float:
         >>> minutes_at_work(at, datetime(2026, 11, 22, 9, 50, tzinfo=UTC))
         20.0
     """
-    begun = now
+    started = now
     for moment in sorted(moments, reverse=True):
-        if begun - moment >= BREAK:
+        if started - moment >= BREAK:
             break
-        begun = moment
-    return (now - begun).total_seconds() / 60
+        started = moment
+    return (now - started).total_seconds() / 60
 
 
 def minutes_left(spent: Collection[float], n_left: int) -> float | None:
@@ -598,20 +598,20 @@ def _letter(place: int) -> str:
     return _LETTERS[rest] + (str(times + 1) if times else "")
 
 
-def discrepancies(guideline: Guideline, given: Given, salt: str) -> tuple[Discrepancy, ...]:
+def discrepancies(guideline: Guideline, answers_by_person: Given, salt: str) -> tuple[Discrepancy, ...]:
     """Return the questions with different answers, in the order of asking; free text is never compared.
 
     Args:
         guideline: The questions.
-        given: Each annotator's answers.
+        answers_by_person: Each annotator's answers.
         salt: See `letters_for`.
     """
-    letters = letters_for(list(given), salt)
+    letters = letters_for(list(answers_by_person), salt)
     result = []
-    for question, turn in _places(guideline, given):
-        answers = {name: _answer(answers, question, turn) for name, answers in given.items()}
-        said = {(answer.outcome, answer.value) for answer in answers.values() if answer}
-        if len(said) > 1:
+    for question, turn in _places(guideline, answers_by_person):
+        answers = {name: _answer(answers, question, turn) for name, answers in answers_by_person.items()}
+        labels = {(answer.outcome, answer.value) for answer in answers.values() if answer}
+        if len(labels) > 1:
             positions = [
                 Position(letter=letters[name], answer=one, is_model=is_model(name))
                 for name, one in answers.items()
@@ -625,8 +625,8 @@ def _sorted(positions: Sequence[Position]) -> tuple[Position, ...]:
     return tuple(sorted(positions, key=lambda position: position.letter))
 
 
-def _places(guideline: Guideline, given: Given) -> list[tuple[str, int | None]]:
-    seen = {(answer.question, answer.turn) for answers in given.values() for answer in answers}
+def _places(guideline: Guideline, answers_by_person: Given) -> list[tuple[str, int | None]]:
+    seen = {(answer.question, answer.turn) for answers in answers_by_person.values() for answer in answers}
     order = {
         question.name: index
         for index, question in enumerate(guideline.instrument.questions)
@@ -640,7 +640,7 @@ def _answer(answers: Sequence[Answer], question: str, turn: int | None) -> Answe
 
 
 def reviewed(
-    guideline: Guideline, given: Given, resolutions: Sequence[Resolution], groups: Mapping[str, str]
+    guideline: Guideline, answers_by_person: Given, resolutions: Sequence[Resolution], groups: Mapping[str, str]
 ) -> Reviewed:
     """Return the outcome of a finished review of violations: the agreed label, else "no consensus".
 
@@ -648,17 +648,21 @@ def reviewed(
 
     Args:
         guideline: Guideline of the first category.
-        given: Each annotator's answers.
+        answers_by_person: Each annotator's answers.
         resolutions: Answers recorded by the review.
         groups: Groups of the dialogue.
     """
-    settled = {(resolution.question, resolution.turn): resolution for resolution in resolutions}
+    resolution_of = {(resolution.question, resolution.turn): resolution for resolution in resolutions}
     open_places = {
-        (discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, given, "")
-    } - settled.keys()
+        (discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, answers_by_person, "")
+    } - resolution_of.keys()
     if open_places:
         return Reviewed.NOT_YET
-    agreed = [answer for answer in next(iter(given.values()), ()) if (answer.question, answer.turn) not in settled]
+    agreed = [
+        answer
+        for answer in next(iter(answers_by_person.values()), ())
+        if (answer.question, answer.turn) not in resolution_of
+    ]
     agreed += [_agreed(resolution) for resolution in resolutions if resolution.outcome is not None]
     if sees_violation(guideline, agreed, groups):
         return Reviewed.VIOLATION

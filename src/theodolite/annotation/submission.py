@@ -355,8 +355,8 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
         one_at_a_time(f"queue {queue.token}")
         expire(queue)
         rows = [own_reservation(other, participant) for other in others if other != token]
-        kept = [row for row in rows if ReservationState(row.state).is_live or row.item.live < row.item.passes]
-        tokens = [token, *(str(row.token) for row in kept)]
+        required = [row for row in rows if ReservationState(row.state).is_live or row.item.live < row.item.passes]
+        tokens = [token, *(str(row.token) for row in required)]
         tasks = [task(records, each, participant) for each in tokens]
         following = [other for each in tasks for other in following_tasks(records, each, participant)]
         if any(each.open for each in (*tasks, *following)):
@@ -530,11 +530,11 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
 
 
 def _carry_practice(before: str, after: str) -> None:
-    now, gone = database_now(), PracticeRow.objects.filter(version=before)
+    now, earlier = database_now(), PracticeRow.objects.filter(version=before)
     PracticeRow.objects.bulk_create(
         [
             PracticeRow(queue_id=queue, participant_id=who, version=after, example=example, created=now)
-            for queue, who, example in gone.values_list("queue_id", "participant_id", "example")
+            for queue, who, example in earlier.values_list("queue_id", "participant_id", "example")
         ],
         ignore_conflicts=True,
     )
@@ -576,10 +576,10 @@ def dialogue_answers(study: str, category: str, version: str, question: str) -> 
         version: Content hash of the guideline.
         question: Name of the question.
     """
-    sittings = _sittings(study, category).filter(instrument_version=version)
-    rows = AnswerRow.objects.filter(annotation__in=sittings, question=question).order_by("id")
+    submitted = _sittings(study, category).filter(instrument_version=version)
+    rows = AnswerRow.objects.filter(annotation__in=submitted, question=question).order_by("id")
     dialogue_info: dict[str, tuple[str, str]] = {}
-    said: dict[str, list[tuple[str, int | None, str | None]]] = defaultdict(list)
+    values: dict[str, list[tuple[str, int | None, str | None]]] = defaultdict(list)
     for key, scenario, cluster, annotator, turn, value in rows.values_list(
         "annotation__dialogue__unit__key",
         "annotation__dialogue__scenario",
@@ -589,12 +589,12 @@ def dialogue_answers(study: str, category: str, version: str, question: str) -> 
         "value",
     ):
         dialogue_info[key] = scenario, cluster
-        said[key].append((annotator, turn, value))
+        values[key].append((annotator, turn, value))
     return [
         DialogueAnswers(
             dialogue=key, scenario=dialogue_info[key][0], cluster=dialogue_info[key][1], said=tuple(answers)
         )
-        for key, answers in said.items()
+        for key, answers in values.items()
     ]
 
 

@@ -250,18 +250,18 @@ def _checked(rule: WordRule, check: TextCheck, question: Question, dialogue: Dia
     if EXPECTED.search(rule.text) and not expected:
         reason = "the case has no expected answer"
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
-    wanted = EXPECTED.sub(lambda _: expected, rule.text)
+    expected_text = EXPECTED.sub(lambda _: expected, rule.text)
     response = dialogue.turns[-1].response if dialogue.turns else ""
     if check is TextCheck.JSON_SCHEMA:
         reason = reply_mismatch(response, json.loads(rule.text))
         return _rule_answer(rule, question, is_met=not reason, reason=reason or "the response fits the schema")
-    if check is TextCheck.MATCHES and (problem := _expression_problem(wanted)):
+    if check is TextCheck.MATCHES and (problem := _expression_problem(expected_text)):
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=problem)
-    is_met = _agrees(check, response, wanted, rule.tolerance)
+    is_met = _agrees(check, response, expected_text, rule.tolerance)
     met, unmet = _REASONS[check]
     within = f" within {rule.tolerance}" if rule.tolerance else ""
     return _rule_answer(
-        rule, question, is_met=is_met, reason=f"the response {met if is_met else unmet} `{wanted}`{within}"
+        rule, question, is_met=is_met, reason=f"the response {met if is_met else unmet} `{expected_text}`{within}"
     )
 
 
@@ -291,30 +291,30 @@ def _expression_problem(pattern: str) -> str:
     return ""
 
 
-def _agrees(check: TextCheck, response: str, wanted: str, tolerance: str) -> bool:
+def _agrees(check: TextCheck, response: str, expected: str, tolerance: str) -> bool:
     match check:
         case TextCheck.EQUALS:
-            return response.strip() == wanted.strip()
+            return response.strip() == expected.strip()
         case TextCheck.CONTAINS:
-            return wanted.strip().casefold() in response.casefold()
+            return expected.strip().casefold() in response.casefold()
         case TextCheck.NUMBER:
-            return any(_is_near(number, _number(wanted), tolerance) for number in _numbers(response))
+            return any(_is_near(number, _number(expected), tolerance) for number in _numbers(response))
         case TextCheck.MATCHES:
-            return re.search(wanted, response, re.IGNORECASE) is not None
+            return re.search(expected, response, re.IGNORECASE) is not None
         case TextCheck.JSON_SCHEMA:
-            return not reply_mismatch(response, json.loads(wanted))
+            return not reply_mismatch(response, json.loads(expected))
         case _:
             assert_never(check)
 
 
-def _is_near(number: float, wanted: float, tolerance: str) -> bool:
+def _is_near(number: float, expected: float, tolerance: str) -> bool:
     """Return whether a number agrees with the expected one, within a tolerance."""
     match = TOLERANCE.fullmatch(tolerance)
     if match is None:
-        return math.isclose(number, wanted, rel_tol=1e-9)
+        return math.isclose(number, expected, rel_tol=1e-9)
     size = float(match["number"])
-    largest = abs(wanted) * size / 100 if match["percent"] else size
-    return abs(number - wanted) <= largest * (1 + 1e-9)
+    largest = abs(expected) * size / 100 if match["percent"] else size
+    return abs(number - expected) <= largest * (1 + 1e-9)
 
 
 def _numbers(text: str) -> list[float]:
@@ -339,12 +339,12 @@ def _word_answer(rule: WordRule, question: Question, turns: Sequence[Turn], numb
 def _met(rule: WordRule, turns: Sequence[Turn]) -> tuple[bool, str]:
     """Return whether any turn matches a rule, and why."""
     for turn in turns:
-        wanted = next(_hits(rule.any_of, rule.where, turn), "")
+        match = next(_hits(rule.any_of, rule.where, turn), "")
         unwanted = next(_hits(rule.none_of, rule.where, turn), "")
         if unwanted and not rule.any_of:
             return False, f"turn {turn.number} says `{unwanted}`"
-        if wanted and not unwanted:
-            return True, f"turn {turn.number} says `{wanted}`"
+        if match and not unwanted:
+            return True, f"turn {turn.number} says `{match}`"
     sides = {Side.PROMPT: "a prompt", Side.RESPONSE: "a response", Side.BOTH: "a turn"}
     return not rule.any_of, f"none of the rule's words occurs in {sides[rule.where]}"
 

@@ -101,10 +101,10 @@ def mask_of(names: Iterable[str]) -> Mask:
         >>> mask_of(["Bot-1"])("I am bot-1, a bot.")
         'I am [name withheld], a bot.'
     """
-    wanted = sorted({name for name in names if name.strip()}, key=len, reverse=True)
-    if not wanted:
+    masked_names = sorted({name for name in names if name.strip()}, key=len, reverse=True)
+    if not masked_names:
         return lambda text: text
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, masked_names))})(?!\w)", re.IGNORECASE)
     return lambda text: pattern.sub(MASKED, text)
 
 
@@ -225,8 +225,8 @@ def _patterns(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]
     plain = tuple(name for name in names if _PLAIN.fullmatch(name))
     telling = tuple(name for name in names if name not in plain)
     anywhere = re.compile(rf"(?<![\w-])(?P<name>{_any_of((*KNOWN, *telling))})(?![\w-])", re.IGNORECASE)
-    said = rf"(?:{_SELF}|{_MADE})(?P<name>{_any_of((*AMBIGUOUS, *plain))})(?![\w-])"
-    return anywhere, re.compile(said, re.IGNORECASE)
+    self_named = rf"(?:{_SELF}|{_MADE})(?P<name>{_any_of((*AMBIGUOUS, *plain))})(?![\w-])"
+    return anywhere, re.compile(self_named, re.IGNORECASE)
 
 
 def _any_of(names: Iterable[str]) -> str:

@@ -102,16 +102,16 @@ def plain_words(text: str) -> str:
     return _SPACES.sub(" ", text.translate(_LETTERS)).strip()
 
 
-def quotes_in(given: object, dialogue: Dialogue) -> tuple[Quote, ...]:
+def quotes_in(value: object, dialogue: Dialogue) -> tuple[Quote, ...]:
     """Return the quotes of a verdict, each located at its stated turn.
 
     A quote without words is dropped; one without a turn occurs nowhere.
 
     Args:
-        given: Content of `quotes` in the verdict.
+        value: Content of `quotes` in the verdict.
         dialogue: The dialogue.
     """
-    entries = given if isinstance(given, list) else []
+    entries = value if isinstance(value, list) else []
     quotes = (_quote(entry, dialogue) for entry in entries)
     return tuple(quote for quote in quotes if quote is not None)
 
@@ -129,8 +129,8 @@ def _quote(entry: object, dialogue: Dialogue) -> Quote | None:
 def looked_up(quote: Quote, dialogue: Dialogue) -> Quote:
     """Return a quote, marked as located if its words occur at its stated turn."""
     words = plain_words(quote.text).strip(_EDGES)
-    said = [plain_words(side) for side in _sides(dialogue, quote.turn)]
-    return replace(quote, verified=bool(words) and any(words in side for side in said))
+    texts = [plain_words(side) for side in _sides(dialogue, quote.turn)]
+    return replace(quote, verified=bool(words) and any(words in side for side in texts))
 
 
 _MOST = 2**31
@@ -205,8 +205,8 @@ def archived(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[
         answers: Answers of one person.
         turns: Numbers of the dialogue's turns; none in a questionnaire.
     """
-    wanted = {(question.name, turn) for question, turn in _asked(instrument, answers, turns)}
-    return tuple(answer for answer in answers if (answer.question, answer.turn) not in wanted)
+    expected = {(question.name, turn) for question, turn in _asked(instrument, answers, turns)}
+    return tuple(answer for answer in answers if (answer.question, answer.turn) not in expected)
 
 
 def current(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int] = ()) -> tuple[Answer, ...]:
@@ -217,8 +217,8 @@ def current(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[i
         answers: Answers of one person.
         turns: Numbers of the dialogue's turns; none in a questionnaire.
     """
-    gone = archived(instrument, answers, turns)
-    return tuple(answer for answer in answers if answer not in gone)
+    closed = archived(instrument, answers, turns)
+    return tuple(answer for answer in answers if answer not in closed)
 
 
 def _asked(

@@ -91,7 +91,7 @@ def annotation_by(
 
 def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:
     """Yield one form row for each question of a guideline, and for each turn if the question concerns turns."""
-    said = dialogue_text(dialogue)
+    text = dialogue_text(dialogue)
     for question in guideline.instrument.questions:
         for turn in turns_asked(question, dialogue):
             yield LabelSlip(
@@ -103,7 +103,7 @@ def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:
                 ask=ask_text(guideline, question),
                 allowed=allowed_text(question),
                 material=dialogue.material,
-                dialogue=said,
+                dialogue=text,
             )
 
 

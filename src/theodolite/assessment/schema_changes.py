@@ -70,12 +70,12 @@ def schema_changes(before: AnnotationSchema | None, after: AnnotationSchema) -> 
     earlier = {category.name: category.guideline for category in before.categories} if before else {}
     names = {category.name for category in after.categories}
     changes = [_change(earlier.get(category.name), category.guideline) for category in after.categories]
-    gone = [
+    removed = [
         CategoryChange(name=name, fate=Fate.GONE, before=version_of(guideline))
         for name, guideline in earlier.items()
         if name not in names
     ]
-    return (*changes, *gone)
+    return (*changes, *removed)
 
 
 def is_alike(one: AnnotationSchema, other: AnnotationSchema) -> bool:
@@ -218,8 +218,8 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
 
 def is_same(one: Guideline, other: Guideline) -> bool:
     """Return whether two guidelines have the same content, regardless of where they come from."""
-    here, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (one, other))
-    return here == there
+    first, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (one, other))
+    return first == there
 
 
 def _direct(
@@ -258,12 +258,12 @@ def _through(name: str, questions: Mapping[str, Question], touched_ones: set[str
     """Return the affected questions on which one depends, the nearest first."""
     result: list[str] = []
     seen = {name}
-    here = questions[name]
-    while here.when is not None and here.when.question in questions and here.when.question not in seen:
-        seen.add(here.when.question)
-        here = questions[here.when.question]
-        if here.name in touched_ones:
-            result.append(here.name)
+    current = questions[name]
+    while current.when is not None and current.when.question in questions and current.when.question not in seen:
+        seen.add(current.when.question)
+        current = questions[current.when.question]
+        if current.name in touched_ones:
+            result.append(current.name)
     return tuple(result)
 
 
@@ -332,8 +332,8 @@ def allot(sizes: Mapping[str, int], weights: Mapping[str, float], n: int, *, lea
     while sum(counts.values()) > max(n, 0):
         largest = max(counts, key=lambda name: (counts[name], name))
         counts[largest] -= 1
-    wanted = min(n, sum(sizes.values()))
-    while sum(counts.values()) < wanted:
+    total = min(n, sum(sizes.values()))
+    while sum(counts.values()) < total:
         open_ones = [name for name in counts if counts[name] < sizes[name]]
         # The stratum that is furthest behind its due share takes the next one.
         behind = min(open_ones, key=lambda name: ((counts[name] + 0.5) / max(sizes[name] * weights[name], 1e-9), name))

@@ -90,8 +90,8 @@ def check_written(pipeline: Path) -> str:
     check_pipeline(pipeline)
     if not has_azureml():
         return "linter; azure-ai-ml is not installed"
-    if faults := validate_pipeline(pipeline):
-        lines = "\n".join(f"  {fault}" for fault in faults)
+    if problems := validate_pipeline(pipeline):
+        lines = "\n".join(f"  {problem}" for problem in problems)
         message = f"azure-ai-ml finds errors in `{pipeline}`:\n{lines}\n{ENDING}"
         raise InputError(message)
     return "linter and azure-ai-ml"

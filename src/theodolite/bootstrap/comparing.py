@@ -93,12 +93,12 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
 
 def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
     """Return the dialogues of people up to the last one of a run."""
-    held = dialogue_summaries(store, run.study)
-    if not held:
+    summaries = dialogue_summaries(store, run.study)
+    if not summaries:
         return []
     theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is TesterType.PERSON}
-    last = max((item.ordinal for item in held if item.unit in theirs), default=-1)
-    return [item for item in held if item.ordinal <= last]
+    last = max((item.ordinal for item in summaries if item.unit in theirs), default=-1)
+    return [item for item in summaries if item.ordinal <= last]
 
 
 COMPARISON_PAGE = "compare.html"

@@ -121,9 +121,9 @@ def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
         "statement_timeout": STATEMENT_S,
         "idle_in_transaction_session_timeout": IDLE_S,
     }
-    asked = dict(parse_qsl(parts.query))
-    words = [*(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()), asked.pop("options", "")]
-    options: dict[str, Any] = {**_TCP, "options": " ".join(filter(None, words)), **asked}
+    parameters = dict(parse_qsl(parts.query))
+    words = [*(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()), parameters.pop("options", "")]
+    options: dict[str, Any] = {**_TCP, "options": " ".join(filter(None, words)), **parameters}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name,

@@ -84,28 +84,28 @@ class Documentation:
         Raises:
             InputError: If there is none, or several match.
         """
-        wanted = name.strip("/").removesuffix(".md").removesuffix(".html")
-        if wanted in self.pages:
-            return self.pages[wanted]
-        same = [page for page in self.pages.values() if PurePosixPath(page.name).name == wanted]
+        page_name = name.strip("/").removesuffix(".md").removesuffix(".html")
+        if page_name in self.pages:
+            return self.pages[page_name]
+        same = [page for page in self.pages.values() if PurePosixPath(page.name).name == page_name]
         if len(same) == 1:
             return same[0]
         short = {PurePosixPath(one).name: one for one in self.pages}
-        near = did_you_mean(wanted, [*self.pages, *short])
-        ways = f". Did you mean {' or '.join(f'`{page.name}`' for page in same)}?" if same else near or "."
-        message = f"there is no page `{name}`{ways} Search:  theodolite docs --search WORDS"
+        near = did_you_mean(page_name, [*self.pages, *short])
+        suggestion = f". Did you mean {' or '.join(f'`{page.name}`' for page in same)}?" if same else near or "."
+        message = f"there is no page `{name}`{suggestion} Search:  theodolite docs --search WORDS"
         raise InputError(message)
 
     def search(self, words: str) -> list[Page]:
         """Return the pages that contain all words, those with the words in the title first."""
-        wanted = words.lower().split()
+        terms = words.lower().split()
 
         def rank(page: Page) -> tuple[bool, bool, int]:
             title, text = page.title.lower(), page.text.lower()
-            in_title = sum(word in title for word in wanted)
-            return page.name.startswith("adr/"), in_title < len(wanted), -sum(text.count(word) for word in wanted)
+            in_title = sum(word in title for word in terms)
+            return page.name.startswith("adr/"), in_title < len(terms), -sum(text.count(word) for word in terms)
 
-        result = [page for page in self.pages.values() if wanted and all(one in page.text.lower() for one in wanted)]
+        result = [page for page in self.pages.values() if terms and all(one in page.text.lower() for one in terms)]
         return sorted(result, key=rank)
 
     def sections(self) -> Iterator[tuple[int, str, list[Page]]]:

@@ -246,7 +246,7 @@ def sealed(credentials: str, operator_key: str) -> bytes:
     return _fernet(operator_key).encrypt(credentials.encode())
 
 
-def unsealed(kept: bytes | memoryview, operator_key: str) -> str:
+def unsealed(encrypted: bytes | memoryview, operator_key: str) -> str:
     """Return decrypted credentials, only for the call that needs them.
 
     Raises:
@@ -255,7 +255,7 @@ def unsealed(kept: bytes | memoryview, operator_key: str) -> str:
     from cryptography.fernet import InvalidToken
 
     try:
-        return _fernet(operator_key).decrypt(bytes(kept)).decode()
+        return _fernet(operator_key).decrypt(bytes(encrypted)).decode()
     except InvalidToken as error:
         message = (
             f"credentials of a team were sealed under another `{VARIABLE}`; set the old one, or ask the team again"

@@ -295,11 +295,11 @@ def _scripts(cases: Cases) -> tuple[dict[str, Any], list[str]]:
     return scripts, list(groups)
 
 
-def _script(given: object, number: int) -> tuple[str, dict[str, Any], dict[str, str]]:
-    row: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
+def _script(entry: object, number: int) -> tuple[str, dict[str, Any], dict[str, str]]:
+    row: Mapping[str, Any] = entry if isinstance(entry, Mapping) else {}
     if not _cell(row.get("prompt")):
         columns = ", ".join(map(str, row))
-        have = f"its columns are {columns}" if columns else f"it is a {type(given).__name__}"
+        have = f"its columns are {columns}" if columns else f"it is a {type(entry).__name__}"
         message = f"case {number} has no `prompt`; {have}. Rename the column with the prompt"
         raise InputError(message)
     expected = _cell(row.get("expected"))

@@ -215,16 +215,16 @@ def _cluster(address: str, folder: Path) -> Iterator[Any]:
     import ray
     from ray.exceptions import RayError
 
-    wanted = address or os.environ.get("RAY_ADDRESS") or "auto"
+    cluster = address or os.environ.get("RAY_ADDRESS") or "auto"
     excluded = [WORKSPACE_NAME, f"/{RESULTS}", f"/{REPORT}", "__pycache__", ".git", ".venv"]
-    _require_reachable(wanted)
+    _require_reachable(cluster)
     files = {"working_dir": str(folder), "excludes": excluded}
     try:
         ray.init(
-            address=wanted, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=True, runtime_env=files
+            address=cluster, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=True, runtime_env=files
         )
     except (ConnectionError, RuntimeError, ValueError, RayError) as error:
-        message = f"no Ray cluster answers at `{wanted}`: {error}. Start one with `ray start --head`, or set --address"
+        message = f"no Ray cluster answers at `{cluster}`: {error}. Start one with `ray start --head`, or set --address"
         raise RunStopped(" ".join(message.split())) from error
     try:
         yield ray

@@ -52,8 +52,8 @@ class DialogueSet:
 
     def to_frame(self) -> DataFrame:
         """Return one row per dialogue, turn and label, as `theodolite export` writes them."""
-        wanted = set(self.labels)
-        return _frame(self.evidence, (row for row in dialogue_rows(self.evidence) if row["dialogue"] in wanted))
+        selected = set(self.labels)
+        return _frame(self.evidence, (row for row in dialogue_rows(self.evidence) if row["dialogue"] in selected))
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -206,13 +206,15 @@ class StudyRun:
         """Return the five lines of the text form."""
         study, run = self.evidence.study, self.evidence.run
         state = "" if not self.status.stopped else f"  stopped: {self.status.stopped}"
-        held = f"{figures.count(self.evidence.answers.n_completed)} of {figures.count(len(self.evidence.sessions))}"
+        completed = (
+            f"{figures.count(self.evidence.answers.n_completed)} of {figures.count(len(self.evidence.sessions))}"
+        )
         gates = self.gates.results
         worst = f"{figures.number_of(len(gates), 'gate')}: {worst_of(gates).value}" if gates else "no gates"
         return (
             f"{study.name}  run {run.number}  {run.state.value}{state}",
             f"Rates         {self._rates_text()}",
-            f"Completeness  {held} dialogues; {self._labelled_text()}",
+            f"Completeness  {completed} dialogues; {self._labelled_text()}",
             f"Gates         {worst}",
             f"Report        {self.written.report}",
         )
@@ -236,10 +238,10 @@ class StudyRun:
     def _repr_html_(self) -> str:
         """Return rates as figures, completeness and gates, for notebooks."""
         head, _, completeness, gates, _ = self._lines()
-        drawn = figures_of(self.evidence, self.findings)
+        plots = figures_of(self.evidence, self.findings)
         titles = ", ".join(heading_of(guideline, one) for guideline, one in rules_of(self.evidence.study))
-        parts = [figure.svg for figure in drawn[:4]]
-        more = f"<p>{len(drawn) - 4} more figures are in the report.</p>" if len(drawn) > 4 else ""
+        parts = [figure.svg for figure in plots[:4]]
+        more = f"<p>{len(plots) - 4} more figures are in the report.</p>" if len(plots) > 4 else ""
         texts = (f"<p>{escape(line)}</p>" for line in (completeness, gates, f"Report: {self.written.report}"))
         return f"<div><h3>{escape(head)}</h3><p>{escape(titles)}</p>{''.join(parts)}{more}{''.join(texts)}</div>"
 

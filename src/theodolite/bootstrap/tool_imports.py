@@ -72,8 +72,8 @@ def import_results(folder: Path, files: Sequence[Path], mapping: TableMapping | 
         raise InputError(message)
     importers = (*plugin_importers(), *SHIPPED_IMPORTERS)
     results = tuple(_read(file, mapping or TableMapping(), importers) for file in files)
-    if faults := tuple(fault for each in results for fault in each.faults):
-        raise InvalidStudyError(faults, ending=_NOTHING_WRITTEN)
+    if diagnostics := tuple(diagnostic for each in results for diagnostic in each.faults):
+        raise InvalidStudyError(diagnostics, ending=_NOTHING_WRITTEN)
     made = study_of_results(folder.resolve().name or "imported", results)
     for name, content in made.files.items():
         write_whole(folder / name, content)
@@ -101,8 +101,8 @@ def _read(file: Path, mapping: TableMapping, importers: Sequence[Importer | Resu
     try:
         stored = file.read_bytes()
     except OSError as error:
-        fault = LocatedDiagnostic(file=str(file), message=f"cannot be read: {unreadable(error)}")
-        return ToolResults(tool="", file=file.name, faults=(fault,))
+        diagnostic = LocatedDiagnostic(file=str(file), message=f"cannot be read: {unreadable(error)}")
+        return ToolResults(tool="", file=file.name, faults=(diagnostic,))
     for importer in importers:
         if isinstance(importer, Importer) and _fits(importer, file.name, stored):
             return _read_by(importer, file, stored)
@@ -144,21 +144,21 @@ def _table_results(stored: bytes, file: str, mapping: TableMapping) -> ToolResul
     """Return the rows of a table as dialogues, by the columns that the user names."""
     table = table_of(stored, file)
     names = {"prompt": "prompt", "response": "response", **mapping.columns}
-    wanted = [*names.values(), *mapping.scores.values()]
-    faults = list(table.faults)
-    for column in dict.fromkeys(wanted if table.columns and not table.faults else ()):
+    columns = [*names.values(), *mapping.scores.values()]
+    diagnostics = list(table.faults)
+    for column in dict.fromkeys(columns if table.columns and not table.faults else ()):
         if column not in table.columns:
             near = did_you_mean(column, table.columns) or f"; columns are {', '.join(table.columns)}"
-            faults.append(LocatedDiagnostic(file=file, line=1, message=f"has no column `{column}`{near}"))
-    if faults:
-        return ToolResults(tool="table", file=file, sha256=table.sha256, faults=few_of(faults, file))
-    known = {*wanted}
+            diagnostics.append(LocatedDiagnostic(file=file, line=1, message=f"has no column `{column}`{near}"))
+    if diagnostics:
+        return ToolResults(tool="table", file=file, sha256=table.sha256, faults=few_of(diagnostics, file))
+    known = {*columns}
     grouped: dict[tuple[str, str], list[tuple[int, int, Mapping[str, str]]]] = {}
     for number, (row, line) in enumerate(zip(table.rows, table.lines, strict=True), start=1):
         turn = row[names["turn"]].strip() if "turn" in names else "1"
         if not (turn.isdecimal() and int(turn) > 0):
             message = f"has `{turn}` in column `{names['turn']}`; expected the number of the turn, from 1"
-            faults.append(LocatedDiagnostic(file=file, line=line, message=message))
+            diagnostics.append(LocatedDiagnostic(file=file, line=line, message=message))
             continue
         key = row[names["id"]].strip() if "id" in names else f"row-{number}"
         application = row[names["application"]].strip() if "application" in names else ""
@@ -167,7 +167,7 @@ def _table_results(stored: bytes, file: str, mapping: TableMapping) -> ToolResul
         _table_dialogue(key, application, rows, names, mapping, known) for (key, application), rows in grouped.items()
     ]
     return ToolResults(
-        tool="table", file=file, sha256=table.sha256, dialogues=tuple(dialogues), faults=few_of(faults, file)
+        tool="table", file=file, sha256=table.sha256, dialogues=tuple(dialogues), faults=few_of(diagnostics, file)
     )
 
 

@@ -258,8 +258,8 @@ def _columns_by_questions(file: str) -> Answers:
             answers[f"column {meaning}"] = click.prompt(f"  {meaning}", type=choices, default=default)
     if len(guess.labels) < 2:
         click.echo("No column has labels, so a judge labels the answers.")
-        asked = _judge_by_questions()
-        answers |= {**asked, "judge": asked["guideline"]}
+        questions = _judge_by_questions()
+        answers |= {**questions, "judge": questions["guideline"]}
     return answers
 
 
@@ -304,8 +304,8 @@ def _model_at(url: str, name: str, *, is_default: bool = False) -> str:
     if names:
         message = f"`{url}` offers {len(names)} models: {', '.join(names)}. Choose one:  --model-name NAME"
         raise InputError(message)
-    tried = "the local model server was tried; " if is_default else ""
-    message = f"`{url}` offers no model ({tried}no answer). Name a model:  --model URL --model-name NAME"
+    attempt_note = "the local model server was tried; " if is_default else ""
+    message = f"`{url}` offers no model ({attempt_note}no answer). Name a model:  --model URL --model-name NAME"
     raise InputError(message)
 
 
@@ -379,8 +379,8 @@ def _own_file(folder: str, answers: Answers) -> Path | None:
     if not file.endswith(".py"):
         return None
     home = Path(folder).resolve()
-    beside = [Path(file).resolve(), (home / file).resolve()]
-    result = next((path for path in beside if path.is_file()), None)
+    candidates = [Path(file).resolve(), (home / file).resolve()]
+    result = next((path for path in candidates if path.is_file()), None)
     if result is None or result.is_relative_to(home):
         return None
     answers["app"] = f"{Path(os.path.relpath(result, home)).as_posix()}:{function}"
@@ -390,13 +390,13 @@ def _own_file(folder: str, answers: Answers) -> Path | None:
 def _write(folder: str, kind: StarterKind, answers: Answers) -> tuple[tuple[Path, ...], int]:
     """Write the files of a study, print their names, the test call and the next step; return them and the exit code."""
     app_file = _own_file(folder, answers)
-    wanted = answers.pop("test_call", "")
+    test_call = answers.pop("test_call", "")
     files = write_starter(Path(folder), kind, answers)
     trust_new_study(Path(folder), reads=[app_file] if app_file else [])
     name = shlex.quote(str(folder))
     following = _print_files(kind, answers, files, name)
     code = 0
-    if wanted:
+    if test_call:
         examination = _greeted(Path(folder))
         code = 0 if _is_fine(examination) else NOT_FINISHED
         click.echo("\n".join(_test_call_lines(examination, name)))

@@ -74,23 +74,23 @@ class RunAllowance:
         """Return whether a run of the study was started and is not settled."""
         return study in self._open
 
-    def reserve(self, study: str, wanted: float | None, cost_so_far: float) -> float:
+    def reserve(self, study: str, requested: float | None, cost_so_far: float) -> float:
         """Reserve and return the budget of a new run; `settle` releases it.
 
         Args:
             study: Key of the study.
-            wanted: The limit that the client asks for; US dollars, None for all that is left.
+            requested: The limit that the client asks for; US dollars, None for all that is left.
             cost_so_far: Cost of all runs of the study; US dollars.
 
         Raises:
             InputError: If less is left than the client asks for, or nothing.
         """
         left = self.left
-        if left <= 0 or (wanted is not None and wanted > left):
-            asked = "" if wanted is None else f"; the call asks for {dollars(wanted)}"
-            message = f"{dollars(left)} of the {dollars(self.max_cost)} of --max-cost are left{asked}"
+        if left <= 0 or (requested is not None and requested > left):
+            request_text = "" if requested is None else f"; the call asks for {dollars(requested)}"
+            message = f"{dollars(left)} of the {dollars(self.max_cost)} of --max-cost are left{request_text}"
             raise InputError(message)
-        budget = left if wanted is None else wanted
+        budget = left if requested is None else requested
         self._open[study] = (budget, cost_so_far)
         return budget
 
@@ -164,15 +164,15 @@ class StudyTools:
         if measure and measure not in measures:
             message = f"the run has no estimate of `{measure}`{did_you_mean(measure, measures)}"
             raise InputError(message)
-        wanted = [one for one in estimates if measure in {"", one["measure"]}]
+        selected = [one for one in estimates if measure in {"", one["measure"]}]
         shown = [
-            {name: value for name, value in one.items() if name not in _LISTS} for one in _page(wanted, offset, limit)
+            {name: value for name, value in one.items() if name not in _LISTS} for one in _page(selected, offset, limit)
         ]
         parts = ("study", "run", "stubbed", "spending", "dispositions", "gates", "failures", "judge_validations")
         return {
             **{name: document[name] for name in parts},
             "measures": measures,
-            "n_estimates": len(wanted),
+            "n_estimates": len(selected),
             "estimates": shown,
         }
 
@@ -189,8 +189,8 @@ class StudyTools:
 
         `view` limits the list to dialogues with defects, with disagreements of annotators, failed or unlabelled ones.
         """
-        wanted = RunDialogueFilter(view=view, application=application)
-        matching = wanted.matching(self._viewed(study, run).dialogues)
+        criteria = RunDialogueFilter(view=view, application=application)
+        matching = criteria.matching(self._viewed(study, run).dialogues)
         shown = [_listed_entry(dialogue) for dialogue in _page(matching, offset, limit)]
         return {"study": study, "n_dialogues": len(matching), "dialogues": shown}
 

@@ -491,8 +491,8 @@ def stopped_text(status: RunStatus, *, spent: Spending, budget: Budget, at: date
     """Return the message for a run that stopped before its plan was done."""
     if status.stopped == BY_USER:
         stored = f"{_n(status.dialogues, 'dialogue')} and {_n(status.annotated, 'annotation')} are saved"
-        begun = "".join(f"\n{line}" for line in _paragraph(_begun(status, spent)))
-        return f"Stopped. {stored}. Run the same command to resume.{begun}"
+        progress = "".join(f"\n{line}" for line in _paragraph(_begun(status, spent)))
+        return f"Stopped. {stored}. Run the same command to resume.{progress}"
     stored = f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
     remedy = f"{status.remedy}, then  " if status.remedy else ""
     lines = [

@@ -413,13 +413,13 @@ def in_languages(study: Study, entry: Entry[StudySpec], context: LoadContext) ->
     if not is_tag(language):
         message = f"`language` is `{language}`; expected a language tag, e.g. `en`, `de` or `pt-BR`"
         context.diagnostics.add(entry.diagnostic("language", message=message))
-    spoken = replace(study, language=language)
+    translated = replace(study, language=language)
     names = context.own_names_in(TRANSLATIONS, ".yaml")
     if not names:
-        return spoken
+        return translated
     from theodolite.config.translations import translations_of
 
-    return replace(spoken, translations=translations_of(spoken, names, context))
+    return replace(translated, translations=translations_of(translated, names, context))
 
 
 def expanded(study: Study) -> str:

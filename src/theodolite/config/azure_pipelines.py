@@ -70,9 +70,9 @@ def check_pipeline(path: Path) -> None:
     Raises:
         InvalidStudyError: If it has errors; lists all of them.
     """
-    faults = pipeline_faults(path)
-    if faults:
-        raise InvalidStudyError(tuple(faults), ending=ENDING)
+    diagnostics = pipeline_faults(path)
+    if diagnostics:
+        raise InvalidStudyError(tuple(diagnostics), ending=ENDING)
 
 
 def is_pipeline(path: Path) -> bool:
@@ -86,10 +86,10 @@ def is_pipeline(path: Path) -> bool:
 
 def pipeline_faults(path: Path) -> list[LocatedDiagnostic]:
     """Return the errors of a pipeline and its components."""
-    source, entries, faults = _read(path, path.name)
-    pipeline = _Pipeline(source=source, folder=path.parent, entries=entries, faults=faults)
-    if faults:
-        return faults
+    source, entries, diagnostics = _read(path, path.name)
+    pipeline = _Pipeline(source=source, folder=path.parent, entries=entries, faults=diagnostics)
+    if diagnostics:
+        return diagnostics
     _check_data(pipeline)
     for name, job in pipeline.jobs.items():
         pipeline.components[name] = _component_of(pipeline, name, job)
@@ -108,10 +108,10 @@ def _read(path: Path, name: str) -> tuple[YamlSource, Entries, list[LocatedDiagn
         empty = read_yaml(b"", name)
         return empty, {}, [LocatedDiagnostic(file=name, message=f"cannot be read: {unreadable(error)}")]
     content = typed(source.content)
-    faults = list(source.faults)
-    if not faults and not isinstance(content, Mapping):
-        faults.append(LocatedDiagnostic(file=name, message="expected keys and values of a pipeline or component"))
-    return source, content if isinstance(content, Mapping) else {}, faults
+    diagnostics = list(source.faults)
+    if not diagnostics and not isinstance(content, Mapping):
+        diagnostics.append(LocatedDiagnostic(file=name, message="expected keys and values of a pipeline or component"))
+    return source, content if isinstance(content, Mapping) else {}, diagnostics
 
 
 def _component_of(pipeline: _Pipeline, name: str, job: Entries) -> Entries:
@@ -127,10 +127,10 @@ def _component_of(pipeline: _Pipeline, name: str, job: Entries) -> Entries:
     if not path.is_file():
         pipeline.fault(("jobs", name, "component"), f"there is no component file `{component}`")
         return {}
-    _, entries, faults = _read(
+    _, entries, diagnostics = _read(
         path, (path.relative_to(pipeline.folder) if path.is_relative_to(pipeline.folder) else path).as_posix()
     )
-    pipeline.faults += faults
+    pipeline.faults += diagnostics
     _check_command(pipeline, f"component `{component}`", entries, ("jobs", name, "component"))
     _check_files(pipeline, path.parent, entries, ("jobs", name, "component"))
     return entries
@@ -205,18 +205,18 @@ def _check_inputs(pipeline: _Pipeline, name: str, job: Entries) -> None:
 
 def _check_value(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) -> None:
     """Check a value or binding against the declaration of an input."""
-    wanted = spec.get("type")
+    expected = spec.get("type")
     if isinstance(value, str) and REFERENCE.fullmatch(value.strip()):
         kind, literal = _kind_of(pipeline, value, path)
-        if wanted in _DATA and kind and kind != wanted:
-            pipeline.fault(path, f"expected {wanted}; `{value}` is {kind}")
-        elif literal is not None and isinstance(wanted, str) and wanted not in _DATA:
+        if expected in _DATA and kind and kind != expected:
+            pipeline.fault(path, f"expected {expected}; `{value}` is {kind}")
+        elif literal is not None and isinstance(expected, str) and expected not in _DATA:
             _check_literal(pipeline, literal, spec, path)
         return
     if isinstance(value, Mapping):
         kind = value.get("type", "uri_folder")
-        if wanted in _DATA and kind != wanted:
-            pipeline.fault(path, f"expected {wanted}; got {kind}")
+        if expected in _DATA and kind != expected:
+            pipeline.fault(path, f"expected {expected}; got {kind}")
         local = value.get("path")
         if isinstance(local, str) and _is_local(local) and not (pipeline.folder / local).exists():
             pipeline.fault((*path, "path"), f"there is no data `{local}`")
@@ -225,16 +225,16 @@ def _check_value(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) ->
 
 
 def _check_literal(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) -> None:
-    wanted = spec.get("type")
-    if wanted in _DATA:
-        pipeline.fault(path, f"expected {wanted}, a binding or a path; got {value!r}")
+    expected = spec.get("type")
+    if expected in _DATA:
+        pipeline.fault(path, f"expected {expected}, a binding or a path; got {value!r}")
         return
-    kinds = _LITERALS.get(str(wanted))
+    kinds = _LITERALS.get(str(expected))
     if kinds is None:
         return
     is_boolean = isinstance(value, bool)
-    if not isinstance(value, kinds) or (is_boolean and wanted in {"integer", "number"}):
-        pipeline.fault(path, f"expected {wanted}; got {value!r}")
+    if not isinstance(value, kinds) or (is_boolean and expected in {"integer", "number"}):
+        pipeline.fault(path, f"expected {expected}; got {value!r}")
         return
     low, high, choices = spec.get("min"), spec.get("max"), spec.get("enum")
     if low is not None and value < low:

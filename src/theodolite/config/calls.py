@@ -440,11 +440,11 @@ def _rounded(n: float) -> str:
     return f"{round(n, 2 - len(str(int(n)))):,.0f}"
 
 
-def _budget(limit: float | None, worded: Callable[[float], str], needed: Range) -> str:
+def _budget(limit: float | None, format_cost: Callable[[float], str], needed: Range) -> str:
     """Return the text on a limit of the study and whether a run stays below it; empty if there is no limit."""
     if limit is None:
         return ""
-    text = f"; budget {worded(limit)}"
+    text = f"; budget {format_cost(limit)}"
     if needed.low > limit:
         return f"{text} does not suffice"
     return f"{text} may not suffice" if needed.high > limit else text
@@ -484,8 +484,10 @@ def _cells(study: Study) -> str:
         return f"({text}) x {_count(n_live, 'application')} = {total}"
     if all(plan.sessions == 1 for plan in plans):
         return f"{text} = {total}"
-    held = (f"{_count(n, noun)} x {_count(p.sessions, 'session')}" for (n, noun), p in zip(people, plans, strict=True))
-    return f"{' + '.join(held)} = {total}"
+    products = (
+        f"{_count(n, noun)} x {_count(p.sessions, 'session')}" for (n, noun), p in zip(people, plans, strict=True)
+    )
+    return f"{' + '.join(products)} = {total}"
 
 
 def _found(result: Sequence[Found]) -> str:

@@ -86,14 +86,14 @@ def url_problem(url: str) -> str:
     return ""
 
 
-def header_problem(name: str, said: str = "`key_header` is") -> str:
+def header_problem(name: str, subject: str = "`key_header` is") -> str:
     """Return the error in the name of a header; empty if there is none.
 
     Args:
         name: The name.
-        said: Start of the message, up to the name.
+        subject: Start of the message, up to the name.
     """
-    return "" if HEADER_NAME.fullmatch(name) else f"{said} `{name}`; expected the name of a header: `X-Api-Key`"
+    return "" if HEADER_NAME.fullmatch(name) else f"{subject} `{name}`; expected the name of a header: `X-Api-Key`"
 
 
 def check_key(

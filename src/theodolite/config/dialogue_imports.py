@@ -173,13 +173,15 @@ class _DialogueReader:
         )
         level = self._word(recorded_dialogue, "level", self._said(recorded_dialogue.columns, "level"), Level)
         held_by = self._word(recorded_dialogue, "held by", self.means.held_by, TesterType, HOLDERS)
-        is_said = all(turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in recorded_dialogue.turns)
-        if not is_said:
+        has_text = all(
+            turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in recorded_dialogue.turns
+        )
+        if not has_text:
             self._complain(
                 recorded_dialogue.line,
                 f"has neither prompt nor response in a turn of `{recorded_dialogue.key}`; say why it is withheld",
             )
-        if not (application and scenario and level and held_by and is_said):
+        if not (application and scenario and level and held_by and has_text):
             return None
         return BroughtDialogue(
             item=recorded_dialogue.key,

@@ -232,7 +232,7 @@ def judges_to_domain(
     registry: GuidelineRegistry,
     context: LoadContext,
     models: tuple[str, ...],
-    asked: Sequence[str],
+    requested: Sequence[str],
 ) -> list[Annotator]:
     """Return the annotators that an entry describes: one, or one for each of its `guidelines`.
 
@@ -241,15 +241,15 @@ def judges_to_domain(
         registry: All guidelines.
         context: Collects the errors.
         models: Names of the study's models.
-        asked: Names of the guidelines that `all` includes.
+        requested: Names of the guidelines that `all` includes.
     """
     named = as_list(entry.spec.guidelines)
     if not named:
         return _members(entry, registry, context, models, key="guideline")
-    if named == [ALL] and not asked:
+    if named == [ALL] and not requested:
         message = f"judge `{entry.name}` labels by `all` guidelines, but no scenario names one and the study has none"
         context.diagnostics.add(entry.diagnostic("guidelines", message=message))
-    names = asked if named == [ALL] else named
+    names = requested if named == [ALL] else named
     item = [_by_one(entry, name) for name in dict.fromkeys(names)]
     return [judge for element in item for judge in _members(element, registry, context, models, key="guidelines")]
 
@@ -278,8 +278,8 @@ def _members(
     result = []
     for name in dict.fromkeys(spec.models):
         own = spec.model_copy(update={"models": [], "model": name, "panel": panel})
-        seat = replace(entry, name=f"{entry.name}-{name}", spec=own)
-        result.append(_judge(seat, registry, context, (*models, name), key=key, worded=entry))
+        member = replace(entry, name=f"{entry.name}-{name}", spec=own)
+        result.append(_judge(member, registry, context, (*models, name), key=key, worded=entry))
     return [judge for judge in result if judge is not None]
 
 
@@ -383,8 +383,8 @@ def _voting(entry: Entry[JudgeSpec], context: LoadContext) -> Voting:
 def _own_wording(entry: Entry[JudgeSpec], registry: GuidelineRegistry, context: LoadContext) -> Guideline | None:
     spec = entry.spec
     own = GuidelineSpec(ask=spec.ask, defect=spec.defect, scale=spec.scale, orientation=spec.orientation)
-    worded = Entry(name=entry.name, spec=own, source=entry.source, path=entry.path)
-    guideline = guideline_to_domain(worded, context, origin=Origin.OWN_WORDING)
+    with_wording = Entry(name=entry.name, spec=own, source=entry.source, path=entry.path)
+    guideline = guideline_to_domain(with_wording, context, origin=Origin.OWN_WORDING)
     if guideline is not None:
         registry.add(guideline)
     return guideline

@@ -273,12 +273,12 @@ class _LabelReader:
             return None
         return named[0]
 
-    def _question(self, cells: Mapping[str, str], asked_item: AskedItem, line: int) -> Question | None:
-        if cells["question"] in asked_item.questions:
-            return self._key.questions[asked_item.guideline, cells["question"]]
-        names = list(asked_item.questions)
+    def _question(self, cells: Mapping[str, str], item: AskedItem, line: int) -> Question | None:
+        if cells["question"] in item.questions:
+            return self._key.questions[item.guideline, cells["question"]]
+        names = list(item.questions)
         near = _near(cells["question"], names, names)
-        self._complain(line, f"guideline `{asked_item.guideline}` has no question `{cells['question']}`{near}")
+        self._complain(line, f"guideline `{item.guideline}` has no question `{cells['question']}`{near}")
         return None
 
     def _annotator(self, cells: Mapping[str, str], line: int) -> str:
@@ -301,9 +301,9 @@ class _LabelReader:
             return ""
         return name
 
-    def _turn(self, cells: Mapping[str, str], asked_item: AskedItem, line: int) -> int | None:
+    def _turn(self, cells: Mapping[str, str], item: AskedItem, line: int) -> int | None:
         """Return the turn of a row; -1 and an error if the question does not concern it."""
-        turns = asked_item.questions[cells["question"]]
+        turns = item.questions[cells["question"]]
         written = cells["turn"].removesuffix(".0")
         turn = int(written) if written.isdecimal() and written.isascii() else None if not written else -1
         if turn in turns:

@@ -236,10 +236,10 @@ class FileHashes:
         known = self.known.get(key)
         if known is not None and known[:2] == (status.st_size, status.st_mtime_ns):
             return known[2]
-        begun = time.monotonic()
+        started = time.monotonic()
         with path.open("rb") as file:
             result = hashlib.file_digest(file, "sha256").hexdigest()
-        self.spent_s += time.monotonic() - begun
+        self.spent_s += time.monotonic() - started
         if time.time_ns() - status.st_mtime_ns > SETTLED_NS:
             self.known[key] = (status.st_size, status.st_mtime_ns, result)
         return result
@@ -257,9 +257,9 @@ class FileHashes:
         if self.spent_s < SLOW_S:
             return
         try:
-            beside = file.with_suffix(f".{os.getpid()}")
-            beside.write_text(json.dumps(self.known), encoding="utf-8")
-            beside.replace(file)
+            temporary = file.with_suffix(f".{os.getpid()}")
+            temporary.write_text(json.dumps(self.known), encoding="utf-8")
+            temporary.replace(file)
         except OSError:
             return
 
@@ -333,9 +333,9 @@ class CodeReader:
         if module.endswith(".py"):
             return (study / module).resolve().parent, None
         first = module.partition(".")[0]
-        beside = study / first
-        if beside.is_dir():
-            return beside, None
+        candidate = study / first
+        if candidate.is_dir():
+            return candidate, None
         if (study / f"{first}.py").is_file():
             return study, None
         spec = PathFinder.find_spec(first)

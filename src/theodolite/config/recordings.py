@@ -279,7 +279,7 @@ def recorded_dialogues(
     places: Sequence[int],
     table: InputTable,
     columns: Mapping[str, str],
-    faults: list[LocatedDiagnostic],
+    diagnostics: list[LocatedDiagnostic],
     on_rows: OnRows | None = None,
 ) -> RecordedDialogues:
     """Return rows as dialogues: rows of one item are its turns, or repeats if there is no turn column.
@@ -289,7 +289,7 @@ def recorded_dialogues(
         places: Indices of the rows; from 0.
         table: The rows.
         columns: Column of each role.
-        faults: Collects the errors of rows, which are omitted.
+        diagnostics: Collects the errors of rows, which are omitted.
         on_rows: Called while the rows are read.
     """
     shared = _shared_keys(counted(places, f"Comparing ids of {table.file}", on_rows), table, columns)
@@ -301,7 +301,7 @@ def recorded_dialogues(
         row = table.rows[position]
         key, turn, problem = _identity(row, position, columns)
         if problem:
-            faults.append(LocatedDiagnostic(file=table.file, line=table.lines[position], message=problem))
+            diagnostics.append(LocatedDiagnostic(file=table.file, line=table.lines[position], message=problem))
         elif shared is not None and hash(key) not in shared:
             singles.append(position)
         else:

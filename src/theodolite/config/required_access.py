@@ -457,8 +457,8 @@ def _file_of(module: str, folder: Path) -> Path | CodeProblem | None:
         named, locations = f"{named}.{part}", list(spec.submodule_search_locations or ())
         spec = PathFinder.find_spec(named, locations) if locations else None
     if spec is None:
-        beside = [path.stem for path in folder.glob("*.py")] if named == first else []
-        tail = did_you_mean(named, beside) or f"; {_REMEDY}"
+        siblings = [path.stem for path in folder.glob("*.py")] if named == first else []
+        tail = did_you_mean(named, siblings) or f"; {_REMEDY}"
         return CodeProblem(f"module `{named}` cannot be imported: there is none of this name here{tail}", Severity.NOTE)
     return Path(spec.origin) if named == module and spec.origin and spec.origin.endswith(".py") else None
 
@@ -494,12 +494,12 @@ def _read(file: Path) -> _Source | CodeProblem:
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         return CodeProblem(f"`{file.name}` cannot be imported: {type(error).__name__}: {error}")
     nodes = list(ast.walk(tree))
-    held = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
-    held |= {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
-    spoken = {node.id for node in nodes if isinstance(node, ast.Name)} | held
-    spoken |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    defined = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    defined |= {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+    referenced = {node.id for node in nodes if isinstance(node, ast.Name)} | defined
+    referenced |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     takes_over = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in nodes)
-    return _Source(file.name, tree, frozenset(held), takes_over or bool(_CUNNING & spoken))
+    return _Source(file.name, tree, frozenset(defined), takes_over or bool(_CUNNING & referenced))
 
 
 def _lost_import(source: _Source, folder: Path, answers: str) -> CodeProblem | None:

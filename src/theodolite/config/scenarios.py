@@ -216,8 +216,8 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
     if not (names and aims):
         return Attacks()
     note_attacks(entry, context, strategies)
-    brought = tuple(strategy for strategy in strategies if strategy.name not in APPROACHES)
-    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=brought)
+    custom = tuple(strategy for strategy in strategies if strategy.name not in APPROACHES)
+    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=custom)
 
 
 def _offered(context: LoadContext) -> Mapping[str, Approach]:

@@ -300,12 +300,12 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
     Raises:
         InputError: If the question has no lines of its own, or is already first or last.
     """
-    block, beside = _find_schema(source, category, name), _of_category(source, category)
-    position = beside.index(block) + by
-    if not 0 <= position < len(beside):
+    block, siblings = _find_schema(source, category, name), _of_category(source, category)
+    position = siblings.index(block) + by
+    if not 0 <= position < len(siblings):
         message = f"question `{name}` is already {'the last' if by > 0 else 'the first'} of `{category}`"
         raise InputError(message)
-    entry, two = sorted((block, beside[position]), key=lambda item: item.first)
+    entry, two = sorted((block, siblings[position]), key=lambda item: item.first)
     lines = _lines(text)
     between = lines[entry.last : two.first - 1]
     swapped = [*lines[two.first - 1 : two.last], *between, *lines[entry.first - 1 : entry.last]]
@@ -343,13 +343,13 @@ def added(text: str, source: YamlSource, category: str) -> str:
     Raises:
         InputError: If no question of the category has its own lines.
     """
-    beside, lines = _of_category(source, category), _lines(text)
-    if not beside:
+    siblings, lines = _of_category(source, category), _lines(text)
+    if not siblings:
         message = f"no question of `{category}` has lines of its own; add one in the text"
         raise InputError(message)
-    last = beside[-1]
-    begun = _BEGINNING.format(key=_free(source, category, "new_question")).splitlines()
-    indented = [" " * last.indent + line for line in begun]
+    last = siblings[-1]
+    beginning = _BEGINNING.format(key=_free(source, category, "new_question")).splitlines()
+    indented = [" " * last.indent + line for line in beginning]
     return _joined([*lines[: last.last], *indented, *lines[last.last :]])
 
 

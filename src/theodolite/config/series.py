@@ -320,9 +320,9 @@ def _named(study: str, folder: Path, series: str) -> Path:
 
 def _found(folder: Path, series: str) -> Iterator[Path]:
     """Yield the study files that name the series: those of the folder first, then `study.yaml` one folder below."""
-    beside = sorted(file for file in folder.iterdir() if file.suffix in {".yaml", ".yml"} and file.name != SERVING)
+    candidates = sorted(file for file in folder.iterdir() if file.suffix in {".yaml", ".yml"} and file.name != SERVING)
     below = sorted(file for file in folder.glob(f"*/{USUAL}") if not file.parent.name.startswith("."))
-    for file in (*beside, *below):
+    for file in (*candidates, *below):
         if file.is_file() and file.resolve().is_relative_to(folder.resolve()) and _series_of(file) == series:
             yield file.relative_to(folder)
 

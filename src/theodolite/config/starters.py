@@ -90,8 +90,8 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-        given = answers.get("from" if kind is StarterKind.RECORDED else "cases", "")
-        copied = _copied(folder, given) if given and kind is not StarterKind.EXAMPLE else ()
+        path = answers.get("from" if kind is StarterKind.RECORDED else "cases", "")
+        copied = _copied(folder, path) if path and kind is not StarterKind.EXAMPLE else ()
     except OSError as error:
         message = f"`{folder}` cannot be written to: {error.strerror}; name another folder"
         raise InputError(message) from error
@@ -420,8 +420,8 @@ class Pair:
         flow = isinstance(self.value, MappingNode) and bool(self.value.flow_style)
         begin = self.value.end_mark.index if flow else self.text.index(":", self.key.end_mark.index) + 1
         rest = self.text[begin : _line_end(self.text, begin)]
-        beside = rest.strip() + "\n" if self.in_block and _COMMENT.match(rest) else ""
-        comments = "".join(line.lstrip() for line in [*above.splitlines(keepends=True), beside])
+        comment = rest.strip() + "\n" if self.in_block and _COMMENT.match(rest) else ""
+        comments = "".join(line.lstrip() for line in [*above.splitlines(keepends=True), comment])
         if flow:
             return comments + "".join(_unfolded(pair) for pair in self.pairs())
         body = self.text[_line_end(self.text, begin) : lines.end]

@@ -365,10 +365,10 @@ def typology_to_domain(entry: Entry[StudySpec], applications: Sequence[str], con
         ("applications", "application", types, () if unknown else applications),
         ("users", f"value of `{spec.users.by}`", users, ()),
     ):
-        given = [name for names in result.values() for name in names]
-        for name in dict.fromkeys([*given, *expected]):
-            if given.count(name) != 1:
-                how_many = "no type" if name not in given else "more than one type"
+        listed = [name for names in result.values() for name in names]
+        for name in dict.fromkeys([*listed, *expected]):
+            if listed.count(name) != 1:
+                how_many = "no type" if name not in listed else "more than one type"
                 message = f"{noun} `{name}` has {how_many}; name it under exactly one"
                 context.diagnostics.add(entry.diagnostic("typology", where, message=message))
     return Typology(by=spec.users.by, users=users, applications=types)

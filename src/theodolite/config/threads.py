@@ -126,21 +126,21 @@ class Threads:
     n_orphans: int = 0
 
 
-def threads_of(file: str, remarks: Sequence[Utterance], ways: Ways) -> Threads:
+def threads_of(file: str, remarks: Sequence[Utterance], branching: Ways) -> Threads:
     """Return remarks as paths.
 
     Args:
         file: Name of the file, for messages.
         remarks: The remarks, in order of the file; keys differ.
-        ways: How branching conversations are split.
+        branching: How branching conversations are split.
     """
     known = {remark.key: remark for remark in remarks}
     if diagnostics := _contradictions(file, remarks, known):
         return Threads(faults=tuple(diagnostics))
     n_orphans = sum(bool(remark.answers) and remark.answers not in known for remark in remarks)
-    if ways is Ways.TIME:
+    if branching is Ways.TIME:
         return Threads(ways=tuple(_in_time(remarks)), n_orphans=n_orphans)
-    ends = _ends(remarks, known, ways)
+    ends = _ends(remarks, known, branching)
     steps = sum(depth for _, depth in ends)
     if steps > MOST_STEPS:
         message = (
@@ -178,17 +178,17 @@ def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Ut
 
 def _circling(remarks: Sequence[Utterance], known: dict[str, Utterance]) -> list[Utterance]:
     """Return one remark of each circle."""
-    settled: set[str] = set()
+    resolved: set[str] = set()
     result = []
     for remark in remarks:
         walked: dict[str, None] = {}
         current: Utterance | None = remark
-        while current is not None and current.key not in settled and current.key not in walked:
+        while current is not None and current.key not in resolved and current.key not in walked:
             walked[current.key] = None
             current = known.get(current.answers)
         if current is not None and current.key in walked:
             result.append(current)
-        settled.update(walked)
+        resolved.update(walked)
     return result
 
 
@@ -202,12 +202,12 @@ def _in_time(remarks: Sequence[Utterance]) -> list[ThreadWay]:
     ]
 
 
-def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], ways: Ways) -> list[tuple[Utterance, int]]:
+def _ends(remarks: Sequence[Utterance], known: dict[str, Utterance], branching: Ways) -> list[tuple[Utterance, int]]:
     """Return the last remark of each path, with the number of remarks on the path; count."""
     depths = _depths(remarks, known)
     answered = {remark.answers for remark in remarks}
     ends = [(remark, depths[remark.key]) for remark in remarks if remark.key not in answered]
-    if ways is Ways.EVERY:
+    if branching is Ways.EVERY:
         return ends
     longest: dict[str, tuple[Utterance, int]] = {}
     for end, depth in ends:
@@ -304,29 +304,31 @@ def _plain(value: str) -> str:
     return value.strip().casefold()
 
 
-def with_guess(voices: Voices, remarks: Remarks) -> Voices:
+def with_guess(speakers: Voices, remarks: Remarks) -> Voices:
     """Return the speakers; unless stated, the application's are guessed.
 
     The guess is the first field whose values include a usual name for the application, such as `assistant`.
     """
-    if voices.speaker_field:
-        return voices
+    if speakers.speaker_field:
+        return speakers
     fields = sorted(remarks.fields, key=lambda name: name.rpartition(".")[2].casefold() not in _TELLING)
     for name in fields:
         result = dict.fromkeys(value for value in remarks.values(name) if _plain(value) in _APPLICATION)
         if result:
-            return replace(voices, speaker_field=name, application=tuple(result))
-    return replace(voices, speaker_field=fields[0] if fields else "")
+            return replace(speakers, speaker_field=name, application=tuple(result))
+    return replace(speakers, speaker_field=fields[0] if fields else "")
 
 
-def silent_among(voices: Voices, remarks: Remarks) -> tuple[str, ...]:
+def silent_among(speakers: Voices, remarks: Remarks) -> tuple[str, ...]:
     """Return the values for remarks of neither side, as written in the file."""
     return tuple(
-        dict.fromkeys(remark.metadata[voices.speaker_field] for remark in remarks.remarks if voices.is_neither(remark))
+        dict.fromkeys(
+            remark.metadata[speakers.speaker_field] for remark in remarks.remarks if speakers.is_neither(remark)
+        )
     )
 
 
-def turns_of(remarks: Remarks, voices: Voices) -> ThreadTable:
+def turns_of(remarks: Remarks, speakers: Voices) -> ThreadTable:
     """Return remarks as a table with one row per turn; all errors are in the table's `faults`.
 
     Consecutive remarks of one side are one prompt or one response. A dialogue
@@ -334,15 +336,15 @@ def turns_of(remarks: Remarks, voices: Voices) -> ThreadTable:
 
     Args:
         remarks: The remarks.
-        voices: The application's speakers, with their field.
+        speakers: The application's speakers, with their field.
     """
     bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
-    threads = threads_of(remarks.file, remarks.remarks, voices.ways)
-    if diagnostics := (*remarks.faults, *threads.faults, *_unheard(remarks, voices)):
+    threads = threads_of(remarks.file, remarks.remarks, speakers.ways)
+    if diagnostics := (*remarks.faults, *threads.faults, *_unheard(remarks, speakers)):
         return ThreadTable(table=replace(bare, faults=diagnostics), notes=remarks.notes)
-    spoken = [(way, [remark for remark in way.remarks if not voices.is_neither(remark)]) for way in threads.ways]
-    answered = [(way, stored) for way, stored in spoken if any(map(voices.is_reply, stored))]
-    placed = [placed for way, stored in answered for placed in _rows(way, stored, voices, remarks)]
+    relevant = [(way, [remark for remark in way.remarks if not speakers.is_neither(remark)]) for way in threads.ways]
+    answered = [(way, stored) for way, stored in relevant if any(map(speakers.is_reply, stored))]
+    placed = [placed for way, stored in answered for placed in _rows(way, stored, speakers, remarks)]
     columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in placed for name in row))))
     table = replace(
         bare,
@@ -351,30 +353,29 @@ def turns_of(remarks: Remarks, voices: Voices) -> ThreadTable:
         lines=tuple(line for _, line in placed),
     )
     n_joined = sum(len(stored) for _, stored in answered) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
-    notes = _notes(remarks, voices, threads, n_unheard=len(spoken) - len(answered), n_joined=n_joined)
+    notes = _notes(remarks, speakers, threads, n_unheard=len(relevant) - len(answered), n_joined=n_joined)
     return ThreadTable(table=table, notes=(*remarks.notes, *notes))
 
 
 _SIDES = ("prompt", "response")
 
 
-def _unheard(remarks: Remarks, voices: Voices) -> list[LocatedDiagnostic]:
+def _unheard(remarks: Remarks, speakers: Voices) -> list[LocatedDiagnostic]:
     """Return the reason why the file has no speaker for the application."""
     if remarks.faults or not remarks.remarks:
         return []
-    fields, values = remarks.fields, remarks.values(voices.speaker_field)
+    fields, values = remarks.fields, remarks.values(speakers.speaker_field)
     message = ""
-    if voices.speaker_field not in fields:
-        near = did_you_mean(voices.speaker_field, fields) or f"; it has {', '.join(fields[:_SHOWN])}"
-        message = f"has no field `{voices.speaker_field}` that tells who speaks{near}"
-    elif not voices.application:
-        message = (
-            f"does not tell who speaks for the application; `{voices.speaker_field}` is one of {_listed(list(values))}"
-        )
-    elif not any(map(voices.is_reply, remarks.remarks)):
-        text = voices.application[0]
+    if speakers.speaker_field not in fields:
+        near = did_you_mean(speakers.speaker_field, fields) or f"; it has {', '.join(fields[:_SHOWN])}"
+        message = f"has no field `{speakers.speaker_field}` that tells who speaks{near}"
+    elif not speakers.application:
+        field_name = speakers.speaker_field
+        message = f"does not tell who speaks for the application; `{field_name}` is one of {_listed(list(values))}"
+    elif not any(map(speakers.is_reply, remarks.remarks)):
+        text = speakers.application[0]
         near = did_you_mean(text, list(values)) or f"; it is one of {_listed(list(values))}"
-        message = f"has no remark whose `{voices.speaker_field}` is `{text}`{near}"
+        message = f"has no remark whose `{speakers.speaker_field}` is `{text}`{near}"
     return [LocatedDiagnostic(file=remarks.file, message=message)] if message else []
 
 
@@ -384,23 +385,23 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def _rows(
-    way: ThreadWay, stored: Sequence[Utterance], voices: Voices, remarks: Remarks
+    way: ThreadWay, stored: Sequence[Utterance], speakers: Voices, remarks: Remarks
 ) -> list[tuple[dict[str, str], int]]:
     """Return the turns of a path, each with the line of its first remark."""
     turns: list[tuple[list[Utterance], list[Utterance]]] = []
     for item in stored:
-        reply = voices.is_reply(item)
+        reply = speakers.is_reply(item)
         if not turns or (not reply and turns[-1][1]):
             turns.append(([], []))
         turns[-1][reply].append(item)
-    tester = next((item for item in stored if not voices.is_reply(item)), None)
+    tester = next((item for item in stored if not speakers.is_reply(item)), None)
     conversation = way.remarks[0].conversation
     about = {f"conversation.{name}": value for name, value in remarks.about.get(conversation, {}).items()}
     details = {name: value for name, value in tester.metadata.items() if name.startswith("speaker.")} if tester else {}
     shared = {
         "id": way.key,
         "tester": tester.speaker if tester and _plain(tester.speaker) not in _NOBODY else "",
-        "replier": next(item.speaker for item in stored if voices.is_reply(item)),
+        "replier": next(item.speaker for item in stored if speakers.is_reply(item)),
         "conversation": conversation,
         **about,
         **details,
@@ -418,13 +419,13 @@ def _joined(remarks: Sequence[Utterance]) -> str:
     return "\n\n".join(remark.text for remark in remarks if remark.text)
 
 
-def _notes(remarks: Remarks, voices: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
+def _notes(remarks: Remarks, speakers: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
     """Return notes on the handling of remarks that are not a plain side of a turn."""
-    silent, n_silent = silent_among(voices, remarks), sum(map(voices.is_neither, remarks.remarks))
-    n_nameless = sum(not remark.metadata.get(voices.speaker_field) for remark in remarks.remarks)
+    silent, n_silent = silent_among(speakers, remarks), sum(map(speakers.is_neither, remarks.remarks))
+    n_nameless = sum(not remark.metadata.get(speakers.speaker_field) for remark in remarks.remarks)
     text = (
         (n_silent, f"Remarks of {', '.join(silent)}, which stay out"),
-        (n_nameless, f"Remarks that say nothing of `{voices.speaker_field}` and are taken as testers'"),
+        (n_nameless, f"Remarks that say nothing of `{speakers.speaker_field}` and are taken as testers'"),
         (n_unheard, "Dialogues without a word of the application, which stay out"),
         (n_joined, "Remarks that follow one of the same side, or are empty, and make one turn with it"),
         (

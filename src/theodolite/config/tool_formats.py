@@ -72,10 +72,10 @@ def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | Non
     if form is None:
         known = ", ".join(each.name for each in formats)
         return _unreadable(file, sha256, f"has no known format of results; known formats: {known}")
-    faults = FormatFaults(file, text, lines)
-    source = ResultSource(records=records, faults=faults)
+    problems = FormatFaults(file, text, lines)
+    source = ResultSource(records=records, faults=problems)
     dialogues = form.read(source)
-    located = (*broken, *faults.located())
+    located = (*broken, *problems.located())
     if not dialogues and not located:
         located = (LocatedDiagnostic(file=file, message=f"contains no dialogue in the format of {form.name}"),)
     return ToolResults(
@@ -86,7 +86,7 @@ def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | Non
         dialogues=tuple(dialogues),
         figures=tuple(source.figures),
         notes=tuple(source.notes),
-        faults=few_of(sorted(located, key=lambda fault: fault.line), file),
+        faults=few_of(sorted(located, key=lambda diagnostic: diagnostic.line), file),
     )
 
 

@@ -200,7 +200,7 @@ class FormatFaults:
             LocatedDiagnostic(file=self._file, line=self.line_of(path), message=message)
             for path, message in dict.fromkeys(self._faults)
         ]
-        return tuple(sorted(placed, key=lambda fault: fault.line))
+        return tuple(sorted(placed, key=lambda diagnostic: diagnostic.line))
 
 
 _BLANK = re.compile(r"[ \t\r\n]*")

@@ -263,8 +263,13 @@ def _guideline(
 
 def _scores_of(criterion: Criterion, criteria: Mapping[Criterion, Sequence[ToolScore]]) -> list[ToolScore]:
     """Return the scores of all annotators on a question."""
-    asked = (criterion.guideline, criterion.question)
-    return [score for each, scores in criteria.items() if (each.guideline, each.question) == asked for score in scores]
+    criterion_key = (criterion.guideline, criterion.question)
+    return [
+        score
+        for each, scores in criteria.items()
+        if (each.guideline, each.question) == criterion_key
+        for score in scores
+    ]
 
 
 def _flagged(scores: Sequence[ToolScore]) -> str:

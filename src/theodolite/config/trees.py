@@ -43,7 +43,7 @@ def tree_sources(
         annotators: Annotators with the guidelines.
         scenarios: Scenarios, which determine after which levels of testing a questionnaire is asked.
     """
-    asked_at = {
+    scenarios_of = {
         item.instrument.name: frozenset(
             level
             for level in Level
@@ -56,7 +56,7 @@ def tree_sources(
         guidelines=guidelines,
         questionnaires=[questionnaire.instrument for questionnaire in questionnaires],
         by=_by(guidelines, annotators),
-        asked_at={name: levels for name, levels in asked_at.items() if levels},
+        asked_at={name: levels for name, levels in scenarios_of.items() if levels},
     )
 
 
@@ -261,9 +261,9 @@ def _annotators(study: Study) -> dict[str, frozenset[str]]:
         own = [annotator for annotator in study.annotators if annotator.guideline == guideline.name]
         who = {annotator.name for annotator in own} | {annotator.kind.value for annotator in own}
         who |= {AnnotatorKind.PERSON.value} if guideline.name in by_people else set()
-        is_asked = any(study.asks(guideline.name, annotator.name) for annotator in study.scenarios)
+        is_called = any(study.asks(guideline.name, annotator.name) for annotator in study.scenarios)
         for question in guideline.instrument.questions:
-            result[f"{guideline.name}.{question.name}"] = frozenset(who if is_asked else ())
+            result[f"{guideline.name}.{question.name}"] = frozenset(who if is_called else ())
     return result
 
 

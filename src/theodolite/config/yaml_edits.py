@@ -259,10 +259,10 @@ def _item_edits(text: str, node: SequenceNode, value: list[Value]) -> str | None
         return None
     if not all(isinstance(item, str) for item in value):
         return None
-    known, wanted = [str(item.value) for item in node.value], [str(item) for item in value]
+    known, requested = [str(item.value) for item in node.value], [str(item) for item in value]
     dash = text.rindex("-", 0, node.value[0].start_mark.index)
     indent = dash - _line_start(text, dash)
-    for kind, low, high, begin, end in reversed(SequenceMatcher(a=known, b=wanted, autojunk=False).get_opcodes()):
+    for kind, low, high, begin, end in reversed(SequenceMatcher(a=known, b=requested, autojunk=False).get_opcodes()):
         if kind == "equal":
             continue
         lines = [" " * indent + "-" + _written(item, margin=indent, in_flow=False) for item in value[begin:end]]

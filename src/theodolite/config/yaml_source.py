@@ -98,17 +98,17 @@ class YamlSource:
     dropped: set[Path] = field(default_factory=set)
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def place(self, fault: Diagnostic) -> LocatedDiagnostic:
+    def place(self, diagnostic: Diagnostic) -> LocatedDiagnostic:
         """Return an error with file, line and column."""
-        location = self._location(fault)
-        text = f"{fault.message}; {fault.fix}" if fault.fix else fault.message
+        location = self._location(diagnostic)
+        text = f"{diagnostic.message}; {diagnostic.fix}" if diagnostic.fix else diagnostic.message
         return LocatedDiagnostic(
             file=self.file,
             message=text,
             line=location.line,
             column=location.column,
             width=location.width,
-            severity=fault.severity,
+            severity=diagnostic.severity,
             excerpt=self.lines[location.line - 1] if 0 < location.line <= len(self.lines) else "",
         )
 
@@ -436,15 +436,15 @@ class Diagnostics:
         return tuple(sorted(self.placed, key=rank))
 
 
-def few_of(faults: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
+def few_of(diagnostics: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
     """Return the first errors of a file's rows, and the number of further ones."""
-    n_more = len(faults) - _FEW
+    n_more = len(diagnostics) - _FEW
     rest = (LocatedDiagnostic(file=file, message=f"has {n_more:,} further errors"),) if n_more > 0 else ()
-    return (*faults[:_FEW], *rest)
+    return (*diagnostics[:_FEW], *rest)
 
 
 def render_diagnostics(
-    faults: Sequence[LocatedDiagnostic],
+    diagnostics: Sequence[LocatedDiagnostic],
     *,
     limit: int | None = 20,
     color: bool = False,
@@ -453,12 +453,12 @@ def render_diagnostics(
     """Return the diagnostics as terminal text, with the number of errors.
 
     Args:
-        faults: The errors, most serious first.
+        diagnostics: The errors, most serious first.
         limit: Maximum number of errors shown; None for all.
         color: Whether the terminal supports colours.
         ending: Text after the number of errors.
     """
-    shown = list(faults if limit is None else faults[:limit])
+    shown = list(diagnostics if limit is None else diagnostics[:limit])
     longest = max((len(diagnostic.place) for diagnostic in shown), default=0)
     width = min(max(longest + 2, min(longest + 3, 18)), _WIDEST_PLACE)
     lines: list[str] = []
@@ -466,9 +466,9 @@ def render_diagnostics(
         lines += _wrapped(diagnostic, width)
         if number == 0 and diagnostic.excerpt and diagnostic.column and diagnostic.severity is Severity.ERROR:
             lines += _excerpt(diagnostic, color=color)
-    if len(shown) < len(faults):
-        lines.append(f"and {len(faults) - len(shown)} more (--all)")
-    return "\n".join([*lines, *_closing(faults, ending)])
+    if len(shown) < len(diagnostics):
+        lines.append(f"and {len(diagnostics) - len(shown)} more (--all)")
+    return "\n".join([*lines, *_closing(diagnostics, ending)])
 
 
 def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
@@ -484,10 +484,10 @@ def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
 
 
 def _closing(diagnostics: Sequence[LocatedDiagnostic], ending: str) -> list[str]:
-    n_faults = sum(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
-    if not n_faults:
+    n_errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics)
+    if not n_errors:
         return []
-    return [f"{n_faults} error{'' if n_faults == 1 else 's'}. {ending}"]
+    return [f"{n_errors} error{'' if n_errors == 1 else 's'}. {ending}"]
 
 
 def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:

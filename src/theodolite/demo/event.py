@@ -353,11 +353,11 @@ def _paid(text: str) -> Reply:
     return Reply(text=text, tokens_in=40, tokens_out=len(text.split()), cost_microusd=_USD_PER_WORD * len(text.split()))
 
 
-def _note(store: DjangoStore, session: str, tried: Sequence[Mapping[str, str]]) -> None:
+def _note(store: DjangoStore, session: str, attempts: Sequence[Mapping[str, str]]) -> None:
     """Store a red teamer's note about the one dialogue of a session."""
     (dialogue,) = store.events.dialogues.of_session(session)
     strategies: tuple[Strategy, ...] = ()
-    for form in tried:
+    for form in attempts:
         result = with_note(strategies, form, dialogue=dialogue.key, n_turns=len(dialogue.turns))
         strategies = strategies if isinstance(result, Unreadable) else result
     if strategies:
@@ -394,9 +394,9 @@ def _session(event: EventContext, level: Level, number: int, application: str) -
     )
 
 
-def _answers(questionnaire: Questionnaire, given: Mapping[str, Any]) -> Iterator[Answer]:
+def _answers(questionnaire: Questionnaire, filled_in: Mapping[str, Any]) -> Iterator[Answer]:
     """Yield an answer to each question: unanswered ones are missing, unopened ones are left out."""
-    values = {name: str(value) for name, value in given.items()}
+    values = {name: str(value) for name, value in filled_in.items()}
     for question in questionnaire.instrument.questions:
         if question.name in values:
             yield Answer(question=question.name, outcome=Outcome.ANSWERED, value=values[question.name])
@@ -421,17 +421,17 @@ def _code(
 ) -> None:
     """Let the analyst and the senior annotator code some answers, discuss one, and release a few."""
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
-    study, given = event.study, store.events.responses.in_study(event.study.name)
+    study, responses = event.study, store.events.responses.in_study(event.study.name)
     save_codebook(store, _codebook(study, content["codes"], coders[0]))
     save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
-    room = coding_project(store, study, (*given, *notes_in(study, store.events.dialogues.summaries(study.name))))
+    room = coding_project(store, study, (*responses, *notes_in(study, store.events.dialogues.summaries(study.name))))
     coded = [(_about(sessions[number, application]), codings) for number, application, *codings in content["codings"]]
     coded += [(_tried(sessions[number, app].session), codings) for number, app, *codings in content["tried"]]
     for answer, codings in coded:
         for coder, names in zip(coders, codings, strict=False):
             save_coding(store, room, answer, coder, names, "")
         if len(codings) > len(coders):
-            disputed = coding_project(store, study, given)
+            disputed = coding_project(store, study, responses)
             resolve_disagreement(store, disputed, answer, codings[-1], by=coders[0], rationale=TALKED)
     for number, application, hidden in content["quotes"]:
         release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])

@@ -226,8 +226,8 @@ def load_queue(hosted: HostedStudy) -> None:
     queue = open_queue(records(), hosted.token, study, design_of(study), by="server")
     suspect(records(), queue, keys)
     add_dialogues(records(), queue, keys)
-    for held in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
-        let_begin(queue, held.participant)
+    for member in Membership.objects.filter(hosted=hosted, role=Role.ANNOTATOR.value):
+        let_begin(queue, member.participant)
 
 
 def let_begin(queue: str, participant: str) -> None:
@@ -294,8 +294,8 @@ async def _held(store: Store, study: Study, content: Sequence[dict[str, Any]], f
 
 def invented(name: str) -> dict[str, Any]:
     """Return the content of a shipped file of the seeded event."""
-    held: dict[str, Any] = typed(read_yaml(shipped_bytes(f"{FOLDER}/{name}") or b"", name).content)
-    return held
+    content: dict[str, Any] = typed(read_yaml(shipped_bytes(f"{FOLDER}/{name}") or b"", name).content)
+    return content
 
 
 def _dialogue(run: Run, study: Study, number: int, content: dict[str, Any]) -> Dialogue:
@@ -376,9 +376,9 @@ def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
     """Create an annotator with completed onboarding; return their key."""
     with transaction.atomic():
         account = Account.objects.create_user(address_of(name.lower()), name=name)
-        held = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value)
-        let_begin(queue, held.participant)
-    return held.participant
+        member = Membership.objects.create(account=account, hosted=hosted, role=Role.ANNOTATOR.value)
+        let_begin(queue, member.participant)
+    return member.participant
 
 
 def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> None:
@@ -399,16 +399,16 @@ def _answered(queue: str, participant: str, dialogue: str, category: str, values
     if work is None:
         message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
         raise InputError(message)
-    sitting = submission.task(records(), work.token, participant)
-    while sitting.open:
-        _give(work.token, participant, sitting.open, values)
-        sitting = submission.task(records(), work.token, participant)
+    task = submission.task(records(), work.token, participant)
+    while task.open:
+        _give(work.token, participant, task.open, values)
+        task = submission.task(records(), work.token, participant)
     submission.submit(records(), work.token, participant)
     return work.token
 
 
 def _give(claim: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
     for place in left:
-        said = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
-        answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(said), turn=place.turn)
+        value = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
+        answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(value), turn=place.turn)
         submission.save_answer(claim, participant, answer)

@@ -340,9 +340,9 @@ class AnswerTable:
 
     def is_labelled_at(self, positions: Iterable[int]) -> bool:
         """Return whether at least one question of some sessions has an answer."""
-        answered, wanted = OUTCOME_CODES[Outcome.ANSWERED], frozenset(positions)
+        answered, selected = OUTCOME_CODES[Outcome.ANSWERED], frozenset(positions)
         return any(
-            outcome == answered and position in wanted
+            outcome == answered and position in selected
             for columns in self.answers.values()
             for position, outcome in zip(columns.position, columns.outcome, strict=True)
         )

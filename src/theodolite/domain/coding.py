@@ -400,13 +400,13 @@ class CodingWork:
         own = tuple(
             Coding(answer=answer, coder=one.coder, codes=one.codes or (), codebook=one.codebook) for one in codings
         )
-        settled = (
+        resolved = (
             CodingResolution(answer=answer, codebook=resolution.codebook, codes=resolution.codes, participants=())
             if resolution
             else None
         )
         return CodingWork(
-            codebooks=self.codebooks, codings=own, resolutions=(settled,) if settled else (), away=self.away
+            codebooks=self.codebooks, codings=own, resolutions=(resolved,) if resolved else (), away=self.away
         )
 
     def coded(self, answers: Iterable[OpenAnswer]) -> Iterator[CodedAnswer]:
@@ -419,14 +419,14 @@ class CodingWork:
                 is_due[kind] = self.is_due(coding)
             if not is_due[kind]:
                 by_answer.setdefault(coding.answer, []).append(coding)
-        settled = {
+        resolved = {
             resolution.answer: resolution
             for resolution in self.resolutions
             if self._holds(resolution.answer, resolution.codebook, resolution.codes or ())
         }
         for answer in answers:
             codings = tuple(by_answer.get(answer, ()))
-            settlement = settled.get(answer) if len(codings) >= CODERS else None
+            settlement = resolved.get(answer) if len(codings) >= CODERS else None
             yield CodedAnswer(answer=answer, codings=codings, resolution=settlement)
 
     def _holds(self, answer: OpenAnswer, codebook: str, codes: Sequence[str]) -> bool:

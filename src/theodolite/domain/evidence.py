@@ -151,11 +151,11 @@ class AnswerTableBuilder:
         answers: Iterable[Answer],
     ) -> None:
         """Add the answers of an annotation to their partitions; they replace the preceding rows of the same session."""
-        begun: set[str] = set()
+        started: set[str] = set()
         for answer in answers:
             columns = partitions[*owner, answer.question]
-            if answer.question not in begun:
-                begun.add(answer.question)
+            if answer.question not in started:
+                started.add(answer.question)
                 _drop_last(columns, position)
             columns.position.append(position)
             columns.turn.append(WHOLE_DIALOGUE if answer.turn is None else answer.turn)

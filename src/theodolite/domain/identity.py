@@ -88,8 +88,8 @@ def canonical_json(value: object) -> str:
         TypeError: If a value has no canonical form.
         ValueError: If a number is not finite.
     """
-    shape = _shape_of(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
-    return _part(value) if shape is None else _record(value, shape, is_tagged=False)
+    schema = _shape_of(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
+    return _part(value) if schema is None else _record(value, schema, is_tagged=False)
 
 
 _Write: TypeAlias = Callable[[Any], str]
@@ -139,9 +139,9 @@ def _default(field: dataclasses.Field[object]) -> object:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
+def _record(record: object, schema: _Shape, *, is_tagged: bool = True) -> str:
     entries: list[str] = []
-    for (key, default), value in zip(shape.members, shape.values(record)):  # noqa: B905  # made for each other
+    for (key, default), value in zip(schema.members, schema.values(record)):  # noqa: B905  # made for each other
         if value is default:
             continue
         if type(value) is str:  # most fields are texts
@@ -151,7 +151,7 @@ def _record(record: object, shape: _Shape, *, is_tagged: bool = True) -> str:
             # `1 == True` in Python but not in JSON; `60 == 60.0` in both.
             entries.append(key + _writer(type(value))(value))  # type: ignore[arg-type]  # as above
     if is_tagged:
-        entries.append(shape.tag)
+        entries.append(schema.tag)
         entries.sort()  # a quotation mark sorts before every letter, so this is the order of names
     return "{" + ",".join(entries) + "}"
 
@@ -168,9 +168,9 @@ def _part(value: object) -> str:
 @cache
 def _writer(kind: type) -> _Write:
     """Return the writer for values of a type; cached, since the look-up takes longer than writing."""
-    shape = _shape_of(kind)
-    if shape is not None:
-        return partial(_whole, shape.whole, shape.values) if shape.whole else partial(_record, shape=shape)
+    schema = _shape_of(kind)
+    if schema is not None:
+        return partial(_whole, schema.whole, schema.values) if schema.whole else partial(_record, schema=schema)
     if issubclass(kind, Enum) and not issubclass(kind, str):
         return lambda value: _part(value.value)
     for base, write in _WRITERS:

@@ -153,5 +153,5 @@ def strategy_title(scenarios: Iterable[Scenario], name: str) -> str:
         scenarios: The study's; they include the strategies of plugins.
         name: Name in study files.
     """
-    brought = {card.name: card.title for scenario in scenarios for card in scenario.brought}
-    return brought.get(name) or TITLES.get(name) or name.replace("_", " ")
+    titles = {card.name: card.title for scenario in scenarios for card in scenario.brought}
+    return titles.get(name) or TITLES.get(name) or name.replace("_", " ")

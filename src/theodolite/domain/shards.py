@@ -212,28 +212,28 @@ def header_in(name: str, line: str) -> ShardHeader:
     return header
 
 
-def require_same_study(name: str, header: ShardHeader, wanted: ShardHeader) -> None:
+def require_same_study(name: str, header: ShardHeader, expected: ShardHeader) -> None:
     """Refuse the shard of another study or of another version.
 
     Args:
         name: Name of the file.
         header: Its first line.
-        wanted: The first line that a shard of the receiving study would have.
+        expected: The first line that a shard of the receiving study would have.
 
     Raises:
         InputError: If they differ.
     """
-    if header.study != wanted.study:
-        message = f"`{name}` is a shard of study `{header.study}`; expected study `{wanted.study}`"
+    if header.study != expected.study:
+        message = f"`{name}` is a shard of study `{header.study}`; expected study `{expected.study}`"
         raise InputError(message)
-    if header.study_version != wanted.study_version:
+    if header.study_version != expected.study_version:
         message = (
-            f"`{name}` was made with version {header.study_version[:SHORT]} of study `{wanted.study}`, and the files "
-            f"here are version {wanted.study_version[:SHORT]}. Use the same study file, data, code and interpreter for "
-            "all shards, or run that shard again"
+            f"`{name}` was made with version {header.study_version[:SHORT]} of study `{expected.study}`, and the files "
+            f"here are version {expected.study_version[:SHORT]}. Use the same study file, data, code and interpreter "
+            "for all shards, or run that shard again"
         )
         raise InputError(message)
-    if header.plan_version != wanted.plan_version:
+    if header.plan_version != expected.plan_version:
         message = (
             f"`{name}` was made with other rules for dialogues than this version of theodolite has; "
             "use the same version for all shards, or run that shard again"

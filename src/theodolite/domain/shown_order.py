@@ -143,26 +143,26 @@ def shown_order_of(text: str) -> ShownOrder:
     """
     if not text:
         return NOT_VARIED
-    row, rows, ways = 0, 0, dict[str, bool]()
+    row, rows, directions = 0, 0, dict[str, bool]()
     for part in text.split("; "):
         name, _, way = part.partition(" ")
         numbers = way.split(" of ")
         if name == "questions" and len(numbers) == 2 and all(map(str.isdecimal, numbers)):
             row, rows = map(int, numbers)
         elif name in {"options", "turns", "dialogues"} and way in {WRITTEN, REVERSED}:
-            ways[name] = way == REVERSED
+            directions[name] = way == REVERSED
         elif name == "suggestions" and way in {SHOWN, HIDDEN}:
-            ways[name] = way == SHOWN
+            directions[name] = way == SHOWN
         else:
             message = f"`{part}` is not an order of a sitting; expected e.g. `questions 2 of 6` or `options {REVERSED}`"
             raise InputError(message)
     return ShownOrder(
         row=row,
         rows=rows,
-        options=ways.get("options"),
-        turns=ways.get("turns"),
-        dialogues=ways.get("dialogues"),
-        suggestions=ways.get("suggestions"),
+        options=directions.get("options"),
+        turns=directions.get("turns"),
+        dialogues=directions.get("dialogues"),
+        suggestions=directions.get("suggestions"),
     )
 
 

@@ -167,11 +167,13 @@ class Study:
             replace(application.deciding_part, scenarios=application.scenarios) for application in self.applications
         )
         endpoints = tuple(model.deciding_part for model in self.models)
-        asked = replace(self, models=endpoints, applications=applications, annotators=self.asked)
-        asked = replace(asked, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None)
-        asked = replace(asked, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
-        asked = replace(
-            asked,
+        run_study = replace(self, models=endpoints, applications=applications, annotators=self.asked)
+        run_study = replace(
+            run_study, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None
+        )
+        run_study = replace(run_study, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
+        run_study = replace(
+            run_study,
             trees=(),
             corrections=(),
             annotator_attributes={},
@@ -183,7 +185,7 @@ class Study:
             materials=(),
             typology=replace(self.typology, users={}, applications={}) if self.typology else None,
         )
-        return version_of(replace(asked, title="", about="", series="", language="en", translations=()))
+        return version_of(replace(run_study, title="", about="", series="", language="en", translations=()))
 
     @property
     def asked(self) -> tuple[Annotator, ...]:

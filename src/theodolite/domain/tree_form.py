@@ -110,9 +110,10 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     )
 
 
-def _all_words(faults: Sequence[Diagnostic]) -> str:
+def _all_words(diagnostics: Sequence[Diagnostic]) -> str:
     return "; ".join(
-        f"{'.'.join(map(str, fault.path))}: {fault.message}" if fault.path else fault.message for fault in faults
+        f"{'.'.join(map(str, diagnostic.path))}: {diagnostic.message}" if diagnostic.path else diagnostic.message
+        for diagnostic in diagnostics
     )
 
 

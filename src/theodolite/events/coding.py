@@ -166,11 +166,11 @@ class CodingIndex:
         """Return the answers that a coder must code, in the coder's own order; recodings come first."""
 
         def kind(line: CodingLine) -> Hashable:
-            given = [(one.coder == coder, one.coder in self.work.away, one.codebook, one.codes) for one in line.given]
-            return line.questionnaire, line.question, tuple(given)
+            codings = [(one.coder == coder, one.coder in self.work.away, one.codebook, one.codes) for one in line.given]
+            return line.questionnaire, line.question, tuple(codings)
 
         def order(line: CodingLine) -> tuple[bool, str]:
-            return all(given.coder != coder for given in line.given), digest("coding order", coder, *line[:3])
+            return all(codings.coder != coder for codings in line.given), digest("coding order", coder, *line[:3])
 
         waits = self._decided(kind, lambda work, answer: work.waits(answer, coder))
         return [
@@ -220,7 +220,7 @@ def coding_project(
     store: DjangoStore,
     study: Study,
     responses: Sequence[QuestionnaireResponse],
-    gone: Iterable[str] = (),
+    withdrawn: Iterable[str] = (),
     sessions: Sequence[str] | None = None,
 ) -> CodingProject:
     """Return the open answers of a study with their codings.
@@ -229,13 +229,13 @@ def coding_project(
         store: The database.
         study: The current study; answers to other versions of its questionnaires are excluded.
         responses: Questionnaire responses, and notes of red teamers as `notes_in` returns them.
-        gone: Opaque keys of coders who have left, recorded as absent or not.
+        withdrawn: Opaque keys of coders who have left, recorded as absent or not.
         sessions: Keys of the sessions of these responses; None if they are all responses of the study.
     """
     masks, texts = mask_for(study), tuple(_texts(study, responses))
     codings = store.events.codings
     work = replace(
-        coding_rules(store, study, gone),
+        coding_rules(store, study, withdrawn),
         codings=tuple(codings.codings(study.name, sessions)),
         resolutions=tuple(codings.resolutions(study.name, sessions)),
         releases=tuple(codings.quote_releases(study.name, sessions)),
@@ -245,26 +245,26 @@ def coding_project(
 
 
 def coding_index(
-    store: DjangoStore, study: Study, gone: Iterable[str] = (), sessions: Sequence[str] | None = None
+    store: DjangoStore, study: Study, withdrawn: Iterable[str] = (), sessions: Sequence[str] | None = None
 ) -> CodingIndex:
     """Return the open answers about the current study with their codes, without reading their texts.
 
     Args:
         store: The database.
         study: The current study.
-        gone: Opaque keys of coders who have left, recorded as absent or not.
+        withdrawn: Opaque keys of coders who have left, recorded as absent or not.
         sessions: Keys of the sessions with the answers; None for all.
     """
     codings = store.events.codings
-    given, resolved = codings.given_codes(study.name, sessions), codings.resolved_codes(study.name, sessions)
+    codes, resolved = codings.given_codes(study.name, sessions), codings.resolved_codes(study.name, sessions)
     checked = codings.checked_for_quotes(study.name, sessions)
     lines = []
     for questionnaire, question in open_questions(study):
         place = questionnaire.name, question.name
         for number, key in _answered(store, study, questionnaire, question, sessions):
             at = number, *place
-            lines.append(CodingLine(key, *place, given.get(at, ()), resolved.get(at), checked.get(at)))
-    return CodingIndex(lines=tuple(lines), work=coding_rules(store, study, gone))
+            lines.append(CodingLine(key, *place, codes.get(at, ()), resolved.get(at), checked.get(at)))
+    return CodingIndex(lines=tuple(lines), work=coding_rules(store, study, withdrawn))
 
 
 def _answered(
@@ -287,30 +287,30 @@ def open_questions(study: Study) -> Iterator[tuple[Questionnaire, Question]]:
 
 def question_texts(study: Study, places: Iterable[str]) -> dict[str, str]:
     """Return the texts of some open questions by reference, in the order of the questions."""
-    wanted = set(places)
+    selected = set(places)
     texts = {
         OpenAnswer(session="", questionnaire=questionnaire.name, question=question.name).place: question.text
         for questionnaire, question in open_questions(study)
     }
-    return {place: text for place, text in texts.items() if place in wanted}
+    return {place: text for place, text in texts.items() if place in selected}
 
 
-def coding_rules(store: DjangoStore, study: Study, gone: Iterable[str]) -> CodingWork:
+def coding_rules(store: DjangoStore, study: Study, withdrawn: Iterable[str]) -> CodingWork:
     """Return codebooks and absent coders, without codings."""
     return CodingWork(
         codebooks=books_by_version(store.filed(Codebook, Codebook.subject(study.name))),
-        away=absent_coders(store, study.name) | frozenset(gone),
+        away=absent_coders(store, study.name) | frozenset(withdrawn),
     )
 
 
-def notes_in(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[QuestionnaireResponse, ...]:
+def notes_in(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple[QuestionnaireResponse, ...]:
     """Return the notes of red teamers about the current study as answers.
 
     Args:
         study: The current study.
-        held: All dialogues of participants in the study.
+        dialogues: All dialogues of participants in the study.
     """
-    return tuple(tried_in(counted(study, held)))
+    return tuple(tried_in(counted(study, dialogues)))
 
 
 def _texts(study: Study, responses: Sequence[QuestionnaireResponse]) -> Iterable[OpenText]:

@@ -151,15 +151,15 @@ def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *
     Raises:
         Conflict: If participants started dialogues in the meantime; retry.
     """
-    held = event.dialogues.summaries(event.study.name)
-    known = {one.key for one in held}
+    summaries = event.dialogues.summaries(event.study.name)
+    known = {one.key for one in summaries}
     keyed = {_key(event, one): one for one in imported}
     new = {key: one for key, one in keyed.items() if key not in known}
     entry = _Entry(
         event=event,
-        ordinal=max((one.ordinal for one in held), default=-1) + 1,
-        place=len(counted(event.study, held)),
-        met=Counter((one.session.participant, one.session.level) for one in held),
+        ordinal=max((one.ordinal for one in summaries), default=-1) + 1,
+        place=len(counted(event.study, summaries)),
+        met=Counter((one.session.participant, one.session.level) for one in summaries),
     )
     results = [entry.result(key, one) for key, one in new.items()]
     if store and results:
@@ -191,7 +191,7 @@ class _Entry:
 
     def result(self, key: str, one: BroughtDialogue) -> BroughtResult:
         """Return a dialogue with its session and unit."""
-        held = LiveDialogueSummary(
+        summary = LiveDialogueSummary(
             key=key,
             session=self._session(key, one),
             number=1,
@@ -200,9 +200,11 @@ class _Entry:
             turns=len(one.turns),
             held_by=one.held_by,
         )
-        unit = person_unit(self.event.run, held, self.place, self.event.plan.n_sessions)
+        unit = person_unit(self.event.run, summary, self.place, self.event.plan.n_sessions)
         self.ordinal, self.place = self.ordinal + 1, self.place + 1
-        return BroughtResult(held=held, unit=unit, dialogue=_dialogue(self.event, held, unit.key, unit.label, one))
+        return BroughtResult(
+            held=summary, unit=unit, dialogue=_dialogue(self.event, summary, unit.key, unit.label, one)
+        )
 
     def _session(self, key: str, one: BroughtDialogue) -> Session:
         study = self.event.study
@@ -228,7 +230,9 @@ class _Entry:
         )
 
 
-def _dialogue(event: EventContext, held: LiveDialogueSummary, key: str, label: str, one: BroughtDialogue) -> Dialogue:
+def _dialogue(
+    event: EventContext, summary: LiveDialogueSummary, key: str, label: str, one: BroughtDialogue
+) -> Dialogue:
     scenario = event.study.scenario(one.scenario)
     context, turns = with_shared_context(
         [
@@ -247,15 +251,15 @@ def _dialogue(event: EventContext, held: LiveDialogueSummary, key: str, label: s
         key=key,
         label=label,
         application=one.application,
-        application_version=held.session.application_version,
+        application_version=summary.session.application_version,
         scenario=one.scenario,
         scenario_version=version_of(scenario),
         level=one.level,
         held_by=one.held_by,
         pair_key=digest("brought", one.level.value, one.scenario, one.item, str(one.repeat), requested),
-        cluster=held.session.participant,
+        cluster=summary.session.participant,
         turns=turns,
-        ending=held.ending or Ending.SCRIPT_END,
+        ending=summary.ending or Ending.SCRIPT_END,
         repeat=one.repeat,
         context=material_with(event.material(scenario.name), context),
     )

@@ -120,8 +120,8 @@ def submitted_count(store: DjangoStore, study: Study) -> int:
 
 def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tuple[Session, ...]:
     """Return the sessions of the current study that took place on this server, each once."""
-    here = (dialogue.session for dialogue in counted(study, dialogues) if not dialogue.session.brought)
-    return tuple({session.key: session for session in here}.values())
+    own_sessions = (dialogue.session for dialogue in counted(study, dialogues) if not dialogue.session.brought)
+    return tuple({session.key: session for session in own_sessions}.values())
 
 
 def leaks(event: EventContext) -> tuple[BlindingAssessment, ...]:

@@ -114,18 +114,18 @@ def api_error_in(payload: Any) -> ApiError | None:
     return ApiError(words=words, code=code, status=_status(error)) if words or code else None
 
 
-def _words(said: Any, depth: int = _DEPTH) -> str:
+def _words(body: Any, depth: int = _DEPTH) -> str:
     """Return the error text from any known field; for a list of errors, each with its position."""
-    if isinstance(said, str):
-        return said
+    if isinstance(body, str):
+        return body
     if not depth:
         return ""
-    if isinstance(said, list):
-        return "; ".join(filter(None, (_words(one, depth - 1) for one in said)))
-    if not isinstance(said, Mapping):
+    if isinstance(body, list):
+        return "; ".join(filter(None, (_words(one, depth - 1) for one in body)))
+    if not isinstance(body, Mapping):
         return ""
-    words = next(filter(None, (_words(said.get(key), depth - 1) for key in _WORDS_AT)), "")
-    position = said.get("loc")
+    words = next(filter(None, (_words(body.get(key), depth - 1) for key in _WORDS_AT)), "")
+    position = body.get("loc")
     return f"{'.'.join(map(str, position))}: {words}" if words and isinstance(position, list) else words
 
 
@@ -350,7 +350,7 @@ def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> 
         words: The endpoint's text about it, shortened and without secrets.
         asked_wait_s: Requested delay; seconds.
     """
-    said = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
+    text = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
     if status in {429, 529}:
         kind: type[GatewayError] = RateLimited
         again = Again.WHEN_ASKED
@@ -358,11 +358,11 @@ def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> 
         kind, again = ServerFault, Again.UNTIL_SPENT
     elif 300 <= status < 400:
         return AttemptError(
-            kind=Rejected, words=f"{said} (redirects are not followed; give the final address)", status=status
+            kind=Rejected, words=f"{text} (redirects are not followed; give the final address)", status=status
         )
     else:
         kind, again = Rejected, Again.NEVER
-    return AttemptError(kind=kind, words=said, again=again, status=status, asked_wait_s=asked_wait_s)
+    return AttemptError(kind=kind, words=text, again=again, status=status, asked_wait_s=asked_wait_s)
 
 
 def empty(words: str = "the reply holds no text") -> AttemptError:
@@ -552,7 +552,7 @@ async def retry(
     Returns:
         The answer and the number of attempts, or the final error.
     """
-    begun = clock.monotonic_s()
+    started_s = clock.monotonic_s()
     tries, refused, spent_s = 0, 0, 0.0
     while True:
         tries += 1
@@ -563,6 +563,6 @@ async def retry(
         refused += outcome.again is Again.WHEN_ASKED
         wait_s = retry_policy.wait_s(outcome, tries, key(), spent_s=spent_s, refused=refused)
         if wait_s is None:
-            return RetriesExhausted(attempt_error=outcome, tries=tries, elapsed_s=clock.monotonic_s() - begun)
+            return RetriesExhausted(attempt_error=outcome, tries=tries, elapsed_s=clock.monotonic_s() - started_s)
         spent_s += wait_s
         await clock.sleep(wait_s)

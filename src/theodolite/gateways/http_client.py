@@ -210,11 +210,11 @@ class HttpClient:
     async def _in_turn(self, http_request: HttpRequest, retry_policy: RetryPolicy, spent_s: float) -> _Ended:
         """Make one attempt at its turn; return its outcome and duration in seconds."""
         turn = await self._rate_limiter.begin(http_request.tokens)
-        begun = self.clock.monotonic_s()
+        started_s = self.clock.monotonic_s()
         outcome: HttpResponse | AttemptError | None = None
         try:
             outcome = await self._attempt(http_request, retry_policy, retry_policy.attempt_s(spent_s))
-            return outcome, self.clock.monotonic_s() - begun
+            return outcome, self.clock.monotonic_s() - started_s
         finally:
             answer = outcome if isinstance(outcome, HttpResponse) else None
             tokens = self._count_tokens(answer.body) if answer is not None and self._count_tokens is not None else None
@@ -230,7 +230,7 @@ class HttpClient:
             if isinstance(more, AttemptError):
                 return more
             headers = {**headers, **more}
-        begun = self.clock.monotonic_s()
+        started_s = self.clock.monotonic_s()
         hear = _StreamListener(http_request.hear) if http_request.hear is not None else None
         try:
             answer = await self._open().transport.send(
@@ -253,7 +253,7 @@ class HttpClient:
             if late_error is not None:
                 return late_error if hear is None else replace(late_error, again=Again.NEVER)
             kind = answer.headers.get("content-type", "")
-            return HttpResponse(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - begun)
+            return HttpResponse(body=answer.body, content_type=kind, latency_s=self.clock.monotonic_s() - started_s)
         return self._refusal_of(answer, http_request.doubtful)
 
     def _refusal_of(self, answer: RawResponse, doubtful: tuple[str, ...]) -> AttemptError:

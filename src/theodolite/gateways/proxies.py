@@ -348,25 +348,25 @@ def _tls_context(authorities: tuple[tuple[Path, str], ...], certificate: _Certif
 def _load_certificate(context: ssl.SSLContext, certificate: _Certificate) -> None:
     for file in filter(None, (certificate.file, certificate.key)):
         _require_file(file, certificate.source)
-    was_asked: list[bool] = []
+    prompted: list[bool] = []
 
     def password() -> str:  # OpenSSL would ask at the terminal otherwise
-        was_asked.append(True)
+        prompted.append(True)
         return certificate.password
 
     try:
         context.load_cert_chain(certificate.file, certificate.key, password=password)
     except (ssl.SSLError, OSError, ValueError) as error:
-        message = f"{certificate.source}: {_why_unusable(error, certificate, was_asked=bool(was_asked))}"
+        message = f"{certificate.source}: {_why_unusable(error, certificate, was_prompted=bool(prompted))}"
         raise InputError(message) from None
 
 
-def _why_unusable(error: Exception, certificate: _Certificate, *, was_asked: bool) -> str:
+def _why_unusable(error: Exception, certificate: _Certificate, *, was_prompted: bool) -> str:
     """Return why a certificate and its key cannot be used, and the remedy."""
     key = certificate.key or certificate.file
-    if was_asked and not certificate.password:
+    if was_prompted and not certificate.password:
         return f"the private key in `{key}` is encrypted; {certificate.hint}"
-    if was_asked:
+    if was_prompted:
         return f"the passphrase does not open the private key in `{key}`; {certificate.hint}"
     if "KEY_VALUES_MISMATCH" in str(error):
         return f"the private key in `{key}` does not belong to the certificate in `{certificate.file}`"

@@ -106,10 +106,10 @@ class Window:
 
     def start(self, now_s: float, tokens: int = 0) -> Start:
         """Record a start and return it, to be settled later."""
-        begun = Start(now_s + self._under_way_s, tokens)
-        self._starts.append(begun)
+        started = Start(now_s + self._under_way_s, tokens)
+        self._starts.append(started)
         self._tokens_in_window += tokens
-        return begun
+        return started
 
     def settle(self, start: Start, now_s: float, tokens: int | None = None) -> None:
         """Correct a start's estimate after its call has ended.

@@ -234,8 +234,8 @@ class ReplyPlace:
         try:
             text = answer.body.decode(answer.charset or "utf-8").removeprefix("\ufeff")
         except (ValueError, LookupError):
-            said = "as its headers say" if answer.charset else "and its headers name no other encoding"
-            return malformed(f"the answer is not text in {answer.charset or 'UTF-8'}, {said}")
+            charset_note = "as its headers say" if answer.charset else "and its headers name no other encoding"
+            return malformed(f"the answer is not text in {answer.charset or 'UTF-8'}, {charset_note}")
         return _checked(self._find(text)) if text.strip() else empty("the answer holds nothing")
 
     def read_event(self, data: str) -> StreamEvent:
@@ -307,8 +307,8 @@ def _failure(payload: Any, reply: Any) -> AttemptError | None:
         return api_error
     if not isinstance(payload, Mapping) or payload.get("success") is not False:
         return None
-    said = api_error_in(payload)
-    words = reply if isinstance(reply, str) and not is_blank else said.words if said is not None else ""
+    error_text = api_error_in(payload)
+    words = reply if isinstance(reply, str) and not is_blank else error_text.words if error_text is not None else ""
     return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
 
 

@@ -128,15 +128,15 @@ class StruckPieces:
         """Take the next piece; a possible prefix of the key waits for the next one."""
         text = self._secret.strike(self._held + piece)
         position = len(text) - self._secret.begun_at_end(text)
-        said, self._held = text[:position], text[position:]
-        if said:
-            self._hear(said)
+        released, self._held = text[:position], text[position:]
+        if released:
+            self._hear(released)
 
     def end(self) -> None:
         """Return the held-back text that is not part of the key."""
-        said, self._held = self._held, ""
-        if said:
-            self._hear(said)
+        released, self._held = self._held, ""
+        if released:
+            self._hear(released)
 
 
 ARIA_AUTH = "ARIA_AUTH_JSON"

@@ -295,8 +295,8 @@ class PromptedModelApplication:
         return system
 
     def _filled(self, context: str) -> str:
-        given = "\n\n".join(filter(None, (self._files, context))) if self._has_slot else ""
-        system = self._fill({SLOT: given})
+        material = "\n\n".join(filter(None, (self._files, context))) if self._has_slot else ""
+        system = self._fill({SLOT: material})
         return system if self._has_slot else "\n\n".join(filter(None, (system, self._files)))
 
 
@@ -320,9 +320,9 @@ class ScriptedModel:
 
     async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
         """Return the next line: one line further for each earlier assistant message and each repeat."""
-        said = sum(message.speaker is Speaker.ASSISTANT for message in request.messages)
+        n_replies = sum(message.speaker is Speaker.ASSISTANT for message in request.messages)
         script = self._endpoint.script
-        text = script[(said + request.replicate - 1) % len(script)]
+        text = script[(n_replies + request.replicate - 1) % len(script)]
         if on_chunk is not None:
             on_chunk(text)
         return Reply(text=text, answered_as="script", finish="stop", cost_microusd=0, scripted=True)

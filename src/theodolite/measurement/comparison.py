@@ -628,12 +628,12 @@ def cochran_q(
         return Undefined(reason=NO_DIFFERENCE, n=len(table), n_clusters=len(sums), method=_METHOD)
     degrees = table.shape[1] - 1
     observed = degrees * float((within.sum(axis=0) ** 2).sum()) / spread
-    is_drawn = len(sums) <= MANY
+    is_sampled = len(sums) <= MANY
     shares = table.mean(axis=0)
     return Significance(
-        p_value=_drawn_p(within, observed, spread, draws, seed) if is_drawn else float(chdtrc(degrees, observed)),
+        p_value=_drawn_p(within, observed, spread, draws, seed) if is_sampled else float(chdtrc(degrees, observed)),
         statistic=observed,
-        method=f"{_METHOD}, {f'permutation within testers, {draws:,} draws' if is_drawn else 'chi-square'}",
+        method=f"{_METHOD}, {f'permutation within testers, {draws:,} draws' if is_sampled else 'chi-square'}",
         n=len(table),
         degrees=degrees,
         effect=float(shares.max() - shares.min()),
@@ -653,6 +653,6 @@ def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.flo
 def _drawn_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
     """Return the share of arrangements, including the observed one, with differences at least as large."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
-    drawn = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
-    n_apart = sum(1 for one in drawn if one >= found - 1e-9)
+    statistics = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
+    n_apart = sum(1 for one in statistics if one >= found - 1e-9)
     return (1 + n_apart) / (draws + 1)

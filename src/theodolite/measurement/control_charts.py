@@ -396,9 +396,9 @@ class _State:
 
     def since(self, before: Floats, start: int, bet: int) -> int:
         """Return the observation since which a bet won most."""
-        here = int(before.argmin())
-        if self.lowest is None or self.lowest_at is None or before[here] < self.lowest[bet]:
-            return start + here
+        change_point = int(before.argmin())
+        if self.lowest is None or self.lowest_at is None or before[change_point] < self.lowest[bet]:
+            return start + change_point
         return int(self.lowest_at[bet])
 
 
@@ -522,12 +522,12 @@ def _at_least(ranks: Whole, span: int, found: int) -> float:
 
     ways[k, s] counts the subsets of k ranks with the sum s; ranks are added one by one.
     """
-    ways = np.zeros((span + 1, int(np.sort(ranks)[-span:].sum()) + 1))
-    ways[0, 0] = 1.0
+    counts = np.zeros((span + 1, int(np.sort(ranks)[-span:].sum()) + 1))
+    counts[0, 0] = 1.0
     for rank in ranks.tolist():
         # From the largest sum down, so that no rank is used twice.
-        ways[1:, rank:] = ways[1:, rank:] + ways[:-1, : ways.shape[1] - rank]
-    return float(ways[span, found:].sum() / math.comb(len(ranks), span))
+        counts[1:, rank:] = counts[1:, rank:] + counts[:-1, : counts.shape[1] - rank]
+    return float(counts[span, found:].sum() / math.comb(len(ranks), span))
 
 
 METHOD: Final = "confidence sequence, beta mixture"
@@ -602,10 +602,10 @@ def sequence_ends(
     """
     k, n = np.asarray(defects, dtype=np.float64), np.asarray(labelled, dtype=np.float64)
     a, b = prior
-    mixed, wanted = betaln(a + k, b + n - k) - betaln(a, b), math.log(1.0 / (1.0 - confidence))
+    mixed, threshold = betaln(a + k, b + n - k) - betaln(a, b), math.log(1.0 / (1.0 - confidence))
 
     def is_inside(share: Floats) -> Floats:
-        return np.asarray(mixed - xlogy(k, share) - xlog1py(n - k, -share) < wanted)
+        return np.asarray(mixed - xlogy(k, share) - xlog1py(n - k, -share) < threshold)
 
     middle = k / n
     ends = []

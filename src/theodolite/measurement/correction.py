@@ -99,8 +99,8 @@ def _widened(chances: Floats, strata_data: Strata, confidence: float) -> Floats:
     together; if the error over clusters is larger, the logits are stretched.
     """
     degrees = max(len(strata_data.verdicts_by_cluster) - 1, 1)
-    wanted = strata_data.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
-    factor = wanted / max(float(chances.std()), TINY)
+    half_width = strata_data.robust_error() * student_quantile(confidence, degrees) / normal_quantile(confidence)
+    factor = half_width / max(float(chances.std()), TINY)
     if factor <= 1.0:
         return chances
     logits = logit(np.clip(chances, TINY, 1.0 - TINY))

@@ -569,16 +569,16 @@ def _cohen_error(shares: Floats, alike: Floats, value: float, chance: float) -> 
 
 def _table(counts: ArrayLike) -> Floats:
     """Return the counts as an array, shape (units, categories)."""
-    shape = "`counts` must be a table of shape (units, categories >= 2) without gaps"
+    problem = "`counts` must be a table of shape (units, categories >= 2) without gaps"
     try:
         table = np.array(counts, dtype=np.float64)
     except (TypeError, ValueError):
-        message = f"{shape}; got rows of different length, or no numbers"
+        message = f"{problem}; got rows of different length, or no numbers"
         raise InputError(message) from None
     if table.shape == (0,):
         return table.reshape(0, 2)
     if table.ndim != 2 or table.shape[1] < 2:
-        message = f"{shape}; got shape {table.shape}"
+        message = f"{problem}; got shape {table.shape}"
         raise InputError(message)
     if not np.all(np.isfinite(table)) or np.any(table < 0) or np.any(table != np.floor(table)):
         message = "`counts` must hold whole numbers of 0 or more: how many annotators gave a unit a category"

@@ -131,8 +131,8 @@ def _interval(
     values: list[float] = []
     rng = np.random.default_rng(seed)
     for _ in range(REPLICATES):
-        drawn = rng.integers(0, len(clusters), size=len(clusters))
-        value = _value(measure, [row for index in drawn for row in clusters[index]])
+        resampled = rng.integers(0, len(clusters), size=len(clusters))
+        value = _value(measure, [row for index in resampled for row in clusters[index]])
         if isinstance(value, float):
             values.append(value)
     if len(values) < REPLICATES // 2:

@@ -205,15 +205,15 @@ def human_ceiling(
     met = [unit for unit, keep in zip(units, selected, strict=True) if keep]
     ids = selected_clusters(clusters, selected)
     among = [float(np.mean([x == y for x, y in combinations(texts, 2)])) for _, texts in met]
-    beside = [float(np.mean([label == text for text in texts])) for label, texts in met]
+    agreement = [float(np.mean([label == text for text in texts])) for label, texts in met]
     if not met:
         nothing = Undefined(reason=NO_PAIR, unit=DIALOGUES)
         return HumanCeiling(people=nothing, judge=nothing, gap=nothing)
     shares = [
         mean_fraction(values, clusters=ids, unit=PAIRS_OF_ANNOTATORS, confidence=confidence, otherwise=NO_PAIR)
-        for values in (among, beside)
+        for values in (among, agreement)
     ]
-    gaps = np.array(beside) - np.array(among)
+    gaps = np.array(agreement) - np.array(among)
     return HumanCeiling(
         people=shares[0],
         judge=shares[1],
@@ -284,22 +284,22 @@ def leaks_of(
         confidence: Coverage of intervals; fraction in (0, 1).
     """
     known = {session.key: session for session in sessions}
-    asked = [guess for guess in guesses if guess.session in known]
-    levels = [level for level in Level if any(known[guess.session].level is level for guess in asked)]
+    known_guesses = [guess for guess in guesses if guess.session in known]
+    levels = [level for level in Level if any(known[guess.session].level is level for guess in known_guesses)]
     result = []
     for about in GuessedThing:
         for level in (None, *levels):
-            mine = [g for g in asked if g.about is about and (level is None or known[g.session].level is level)]
+            mine = [g for g in known_guesses if g.about is about and (level is None or known[g.session].level is level)]
             if mine:
                 result.append(_leak(about, level, [(guess, known[guess.session]) for guess in mine], confidence))
     return tuple(result)
 
 
 def _leak(
-    about: GuessedThing, level: Level | None, asked: Sequence[tuple[BlindingGuess, Session]], confidence: float
+    about: GuessedThing, level: Level | None, known_guesses: Sequence[tuple[BlindingGuess, Session]], confidence: float
 ) -> BlindingAssessment:
     first: dict[str, tuple[BlindingGuess, Session]] = {}
-    for guess, session in asked:
+    for guess, session in known_guesses:
         first.setdefault(session.participant, (guess, session))
     guesses = [(guess, session) for guess, session in first.values() if guess.guess]
     right = [guess.guess == _truth(about, session) for guess, session in guesses]
@@ -312,7 +312,7 @@ def _leak(
         chance=float(np.mean(chances)) if chances else 0.0,
         p_value=p_value if len(guesses) >= FEWEST_GUESSES else None,
         n_unknown=len(first) - len(guesses),
-        n_repeated=len(asked) - len(first),
+        n_repeated=len(known_guesses) - len(first),
     )
 
 
@@ -396,8 +396,8 @@ def order_effects(
     scored = _scored(guideline, question, columns)
     if scored is None or not len(columns):
         return []
-    ways = [*_ways_by_order(guideline.instrument, question, columns), *_ways_by_sequence(columns, scored)]
-    return [_effect(guideline, question, columns, scored, way, annotator) for way in ways]
+    conditions = [*_ways_by_order(guideline.instrument, question, columns), *_ways_by_sequence(columns, scored)]
+    return [_effect(guideline, question, columns, scored, way, annotator) for way in conditions]
 
 
 def suggestion_effects(
@@ -421,13 +421,13 @@ def suggestion_effects(
     same, people = "share of answers equal to the judge's", columns.annotation_no > 0
     matches = _Scored(measured=same, unit=SHARE, high=same, numbers=agreement_with(columns, judge))
     own = columns.of(people)
-    ways = _Ways(
+    conditions = _Ways(
         factor=OrderFactor.SUGGESTIONS,
         names=("without suggestions", "with suggestions"),
         way=np.array([NEITHER if way is None else int(way) for way in shown], dtype=np.int64)[own.shown],
     )
     return [
-        _effect(guideline, question, own, replace(measured, numbers=measured.numbers[people]), ways, "")
+        _effect(guideline, question, own, replace(measured, numbers=measured.numbers[people]), conditions, "")
         for measured in (scored, matches)
     ]
 
@@ -532,32 +532,32 @@ def _ways_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]
     met = (annotations[before] == annotations - 1) & (np.bincount(owner)[owner] >= FEWEST_SITTINGS)
     rest_sum = np.bincount(owner, weights=sums)[owner] - sums - sums[before]
     rest_n = np.bincount(owner, weights=counts)[owner] - counts - counts[before]
-    beside = np.zeros(len(columns))
-    beside[sat] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[owner_of]
+    offsets = np.zeros(len(columns))
+    offsets[sat] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[owner_of]
     way = np.full(len(columns), NEITHER, dtype=np.int64)
     way[sat] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[owner_of]
     names = (f"after a dialogue without {scored.high}", f"after one with {scored.high}")
-    yield _Ways(factor=OrderFactor.PREVIOUS, names=names, way=way, beside=beside)
+    yield _Ways(factor=OrderFactor.PREVIOUS, names=names, way=way, beside=offsets)
 
 
 def _effect(
-    guideline: Guideline, question: Question, columns: AnswerArrays, scored: _Scored, ways: _Ways, annotator: str
+    guideline: Guideline, question: Question, columns: AnswerArrays, scored: _Scored, conditions: _Ways, annotator: str
 ) -> OrderEffect:
-    is_known = ways.way != NEITHER
+    is_known = conditions.way != NEITHER
     used = np.flatnonzero(is_known & ~np.isnan(scored.numbers))
-    numbers = scored.numbers if ways.beside is None else scored.numbers - ways.beside
-    sides = [_side(question, columns, ways, side, ~np.isnan(scored.numbers)) for side in (FIRST, SECOND)]
+    numbers = scored.numbers if conditions.beside is None else scored.numbers - conditions.beside
+    sides = [_side(question, columns, conditions, side, ~np.isnan(scored.numbers)) for side in (FIRST, SECOND)]
     return OrderEffect(
         guideline=guideline.name,
         question=question.name,
-        factor=ways.factor,
+        factor=conditions.factor,
         annotator=annotator,
-        measured=scored.measured if ways.beside is None else f"{scored.measured}, {BESIDE_OWN}",
+        measured=scored.measured if conditions.beside is None else f"{scored.measured}, {BESIDE_OWN}",
         first=sides[FIRST],
         second=sides[SECOND],
         shift=order_shift(
             numbers[used],
-            ways.way[used] == SECOND,
+            conditions.way[used] == SECOND,
             annotators=columns.annotator[used],
             dialogues=columns.dialogue[used],
             unit=scored.unit,
@@ -568,10 +568,10 @@ def _effect(
     )
 
 
-def _side(question: Question, columns: AnswerArrays, ways: _Ways, side: int, has_value: Flags) -> OrderSide:
-    mine = ways.way == side
+def _side(question: Question, columns: AnswerArrays, conditions: _Ways, side: int, has_value: Flags) -> OrderSide:
+    mine = conditions.way == side
     return OrderSide(
-        shown=ways.names[side],
+        shown=conditions.names[side],
         n=int(np.count_nonzero(mine & has_value)),
         n_without_value=int(np.count_nonzero(mine & ~has_value)),
         given=prevalence(question, columns.of(mine & has_value)),

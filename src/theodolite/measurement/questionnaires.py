@@ -165,9 +165,9 @@ def _of_two_kinds(is_high: NDArray[np.bool_], second: NDArray[np.bool_]) -> floa
     there = np.arange(max(0, high - n), min(high, m) + 1)
     gaps = np.abs(there / m - (high - there) / n)
     seen = int((is_high & second).sum())
-    ways = gammaln(m + 1) - gammaln(there + 1) - gammaln(m - there + 1)
-    ways += gammaln(n + 1) - gammaln(high - there + 1) - gammaln(n - high + there + 1)
-    shares = np.exp(ways - logsumexp(ways))
+    log_count = gammaln(m + 1) - gammaln(there + 1) - gammaln(m - there + 1)
+    log_count += gammaln(n + 1) - gammaln(high - there + 1) - gammaln(n - high + there + 1)
+    shares = np.exp(log_count - logsumexp(log_count))
     return min(1.0, float(shares[gaps >= abs(seen / m - (high - seen) / n) - SAME].sum()))
 
 
@@ -258,17 +258,17 @@ def describe_answers(
     if strange:
         message = f"`categories` must hold every answer: {list(points)}; got {strange}. Give the full scale"
         raise InputError(message)
-    given = [text for text in texts if text is not None]
-    counts = {point: given.count(point) for point in points}
-    is_top = [text in points[-top:] for text in given]
+    answered = [text for text in texts if text is not None]
+    counts = {point: answered.count(point) for point in points}
+    is_top = [text in points[-top:] for text in answered]
     ids = selected_clusters(clusters, [text is not None for text in texts])
     return AnswerDescription(
         counts=counts,
-        n=len(given),
-        missing=len(texts) - len(given),
-        median=_point(counts, len(given), 0.5),
-        lower_quartile=_point(counts, len(given), 0.25),
-        upper_quartile=_point(counts, len(given), 0.75),
+        n=len(answered),
+        missing=len(texts) - len(answered),
+        median=_point(counts, len(answered), 0.5),
+        lower_quartile=_point(counts, len(answered), 0.25),
+        upper_quartile=_point(counts, len(answered), 0.75),
         top_two=defect_rate(sum(is_top), len(is_top), confidence=confidence, clusters=cluster_sizes(is_top, ids)),
     )
 

@@ -289,25 +289,25 @@ def _two_sided(chances: Floats, found: float) -> float:
 
 def _rank_sums(n: int, m: int) -> Floats:
     """Return the distribution of U for untied groups of n and m: counts of placements of m among n."""
-    ways = np.zeros((m + 1, n * m + 1))
-    ways[0, 0] = 1.0
+    counts = np.zeros((m + 1, n * m + 1))
+    counts[0, 0] = 1.0
     # Each of n + m positions belongs to one of the m or not; U counts those of the n before it.
     for position in range(n + m):
         for chosen in range(min(position + 1, m), 0, -1):
             before = position - (chosen - 1)
             if before <= n:
-                ways[chosen, before:] += ways[chosen - 1, : n * m + 1 - before]
-    chances: Floats = ways[m] / ways[m].sum()
+                counts[chosen, before:] += counts[chosen - 1, : n * m + 1 - before]
+    chances: Floats = counts[m] / counts[m].sum()
     return chances
 
 
 def _signed_sums(n: int) -> Floats:
     """Return the distribution of the sum of ranks of the rises among n untied changes."""
-    ways = np.zeros(n * (n + 1) // 2 + 1)
-    ways[0] = 1.0
+    counts = np.zeros(n * (n + 1) // 2 + 1)
+    counts[0] = 1.0
     for rank in range(1, n + 1):
-        ways[rank:] = ways[rank:] + ways[:-rank]
-    return ways / 2.0**n
+        counts[rank:] = counts[rank:] + counts[:-rank]
+    return counts / 2.0**n
 
 
 def kruskal_wallis(groups: Mapping[str, Answers]) -> Significance | Undefined:

@@ -255,8 +255,8 @@ def _opposed_chance(null: Null, people: Floats, scores: Floats, opposed: int) ->
     if n_rows < FEWEST_DRAWS and not null.exact:
         reason = TOO_MANY_TIES.format(n=f"{len(people):,}")
         return Undefined(reason=reason, n=len(people), method="permutation")
-    drawn = null if null.exact else replace(null, rows=null.rows[:n_rows])
-    return drawn.of(lambda rows: _opposed_rows(rows, groups), opposed)
+    sampled = null if null.exact else replace(null, rows=null.rows[:n_rows])
+    return sampled.of(lambda rows: _opposed_rows(rows, groups), opposed)
 
 
 def _groups(people: Floats) -> Whole:

@@ -223,15 +223,15 @@ class _Coded:
     @classmethod
     def of(cls, labels: GivenLabels, categories: Sequence[Label]) -> _Coded:
         points = scale_points(categories)
-        given = [(unit, rater, text) for unit, rater, label in labels if (text := label_text(label)) is not None]
-        strange = sorted({text for _, _, text in given} - set(points))
-        if strange or not given:
+        texts = [(unit, rater, text) for unit, rater, label in labels if (text := label_text(label)) is not None]
+        strange = sorted({text for _, _, text in texts} - set(points))
+        if strange or not texts:
             message = f"`labels` must hold labels of {list(points)}; got {strange or 'none'}"
             raise InputError(message)
-        units, raters = (tuple(dict.fromkeys(triple[position] for triple in given)) for position in (0, 1))
+        units, raters = (tuple(dict.fromkeys(triple[position] for triple in texts)) for position in (0, 1))
         positions = [{name: number for number, name in enumerate(names)} for names in (units, raters, points)]
         columns = [
-            np.array([table[triple[position]] for triple in given], dtype=np.int64)
+            np.array([table[triple[position]] for triple in texts], dtype=np.int64)
             for position, table in enumerate(positions)
         ]
         kind, weight, rows = _kinds(columns[0], columns[1], columns[2], (len(units), len(raters)))

@@ -275,12 +275,12 @@ def _by_values(rank: Whole, n_values: int, *, strict: bool) -> int:
     """
     best = np.zeros(len(rank) + 1, dtype=np.int64)
     for value in range(n_values):
-        here = rank == value
+        matches = rank == value
         if strict:
-            ended = np.where(here, best[:-1] + 1, 0)
+            ended = np.where(matches, best[:-1] + 1, 0)
             best[1:] = np.maximum(best[1:], np.maximum.accumulate(ended))
         else:
-            seen = np.concatenate(([0], np.cumsum(here)))
+            seen = np.concatenate(([0], np.cumsum(matches)))
             best = seen + np.maximum.accumulate(best - seen)
     return int(best[-1])
 

@@ -202,10 +202,10 @@ def strata(verdicts: Verdicts, labels: Labels, clusters: ClusterIds | None) -> S
     heaps = np.array([position[verdict] for verdict in verdicts], dtype=np.int64)
     seen = np.array([label is not None for label in labels], dtype=np.bool_)
     defect = np.array([bool(label) for label in labels], dtype=np.bool_)
-    shape = int(codes.max(initial=-1)) + 1, len(kinds)
+    dimensions = int(codes.max(initial=-1)) + 1, len(kinds)
     cells = codes * len(kinds) + heaps
     judged, labelled, defects = (
-        np.bincount(cells[which], minlength=shape[0] * shape[1]).reshape(shape)
+        np.bincount(cells[which], minlength=dimensions[0] * dimensions[1]).reshape(dimensions)
         for which in (np.ones(len(heaps), dtype=np.bool_), seen, seen & defect)
     )
     return Strata(
@@ -418,12 +418,12 @@ def _width(heaps: Strata, more: Floats, confidence: float) -> float:
 
 def _drawn(verdicts: Sequence[Hashable], labels: Labels, take: Whole, seed: int) -> tuple[int, ...]:
     rng = np.random.default_rng(seed)
-    drawn: list[int] = []
+    sampled: list[int] = []
     for kind, count in zip(dict.fromkeys(verdicts), take.tolist(), strict=True):
         free = [
             position
             for position, (verdict, label) in enumerate(zip(verdicts, labels, strict=True))
             if verdict == kind and label is None
         ]
-        drawn += sorted(int(position) for position in rng.choice(free, size=count, replace=False)) if count else []
-    return tuple(drawn)
+        sampled += sorted(int(position) for position in rng.choice(free, size=count, replace=False)) if count else []
+    return tuple(sampled)

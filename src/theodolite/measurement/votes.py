@@ -49,9 +49,9 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
         One minus the observed agreement of Fleiss (1971), Psychological
         Bulletin 76:378-382, doi:10.1037/h0031619, with votes for annotators.
     """
-    given = _given(votes)
-    selected = [len(texts) >= 2 for texts in given]
-    flips = [_apart(texts) for texts in given if len(texts) >= 2]
+    answered = _given(votes)
+    selected = [len(texts) >= 2 for texts in answered]
+    flips = [_apart(texts) for texts in answered if len(texts) >= 2]
     return mean_fraction(
         flips,
         clusters=selected_clusters(clusters, selected),
@@ -88,9 +88,9 @@ def vote_share(
     Source:
         Korn, Graubard (1998), Survey Methodology 24:193-201 (interval).
     """
-    given, wanted = _given(votes), label_text(label)
-    shares = [texts.count(str(wanted)) / len(texts) for texts in given if texts]
-    ids = selected_clusters(clusters, [bool(texts) for texts in given])
+    answered, label_name = _given(votes), label_text(label)
+    shares = [texts.count(str(label_name)) / len(texts) for texts in answered if texts]
+    ids = selected_clusters(clusters, [bool(texts) for texts in answered])
     return mean_fraction(shares, clusters=ids, unit=DIALOGUES, confidence=confidence, otherwise=NO_LABEL)
 
 
@@ -167,17 +167,17 @@ def retest_alpha(
         Krippendorff (2018), Content Analysis, 4th ed., chapter 12 (stability).
     """
     position = {point: float(number) for number, point in enumerate(scale_points(categories))}
-    given = _given(votes)
-    strange = sorted({text for texts in given for text in texts} - set(position))
+    answered = _given(votes)
+    strange = sorted({text for texts in answered for text in texts} - set(position))
     if strange:
         message = (
             f"`categories` must hold every label, used or not: {list(position)}; got {strange}. Give the full scale"
         )
         raise InputError(message)
-    most = max((len(texts) for texts in given), default=0)
+    most = max((len(texts) for texts in answered), default=0)
     # Alpha does not depend on the order of votes, so gaps may be closed.
     rows = [
-        [position[texts[turn]] if turn < len(texts) else math.nan for texts in given] for turn in range(max(most, 2))
+        [position[texts[turn]] if turn < len(texts) else math.nan for texts in answered] for turn in range(max(most, 2))
     ]
     return krippendorff_alpha(rows, scale=scale, clusters=clusters, confidence=confidence)
 
@@ -266,8 +266,8 @@ def votes_or_samples(votes: Votes, label: Label, *, cost_of_dialogue: float = 0.
     if not cost_of_dialogue >= 0.0:
         message = f"`cost_of_dialogue` must be 0 or more calls; got {cost_of_dialogue!r}"
         raise InputError(message)
-    wanted = label_text(label)
-    flags = [[float(text == wanted) for vote in unit if (text := label_text(vote)) is not None] for unit in votes]
+    label_name = label_text(label)
+    flags = [[float(text == label_name) for vote in unit if (text := label_text(vote)) is not None] for unit in votes]
     units = [np.array(unit) for unit in flags if unit]
     sizes = np.array([len(unit) for unit in units], dtype=np.float64)
     calls = int(sizes.sum())

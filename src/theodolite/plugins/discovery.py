@@ -113,7 +113,7 @@ def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
             and remedy.
     """
     points = sorted(entry_points(group=GROUP) if found is None else found, key=lambda point: point.name)
-    faults: list[str] = []
+    problems: list[str] = []
     folders: list[tuple[str, Traversable]] = []
     parts: dict[str, list[tuple[str, Any]]] = {}
     for point in points:
@@ -123,10 +123,10 @@ def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
             for hook in HOOKS:
                 parts.setdefault(hook, []).extend((point.name, part) for part in _parts(point, hook))
         except InputError as error:
-            faults.append(str(error))
-    faults += _repeated(parts)
-    if faults:
-        raise InputError("\n".join(faults))
+            problems.append(str(error))
+    problems += _repeated(parts)
+    if problems:
+        raise InputError("\n".join(problems))
     return Plugins(
         names=tuple(point.name for point in points),
         packages={point.name: _package(point) for point in points},
@@ -203,8 +203,8 @@ def _parts(point: EntryPoint, hook: str) -> tuple[Any, ...]:
         raise InputError(message)
     for part in result if hook in _NEED_FAMILY else ():
         if not _NAME.fullmatch(part.name):
-            wanted = f"{point.name}/{part.name}"
-            example = f"expected e.g. `{wanted}`. {_remedy(point)}"
+            part_name = f"{point.name}/{part.name}"
+            example = f"expected e.g. `{part_name}`. {_remedy(point)}"
             message = f"{_who(point)}: `{part.name}` is not a valid name of a part; {example}"
             raise InputError(message)
     return result

@@ -106,8 +106,8 @@ def ends_of(rate: Rate) -> tuple[float, float, float]:
 def bar_text(bar: IntervalBar, *, cells: int, pen: Pen) -> str:
     """Return a bar as characters; a bound at zero is only its mark."""
     positions = [min(int(at * cells), cells - 1) for at in (bar.low, bar.value, bar.high)]
-    drawn: list[str] = [pen.empty] * cells
+    characters: list[str] = [pen.empty] * cells
     if not bar.is_zero:
-        drawn[positions[0] : positions[2] + 1] = [pen.line] * (positions[2] - positions[0] + 1)
-    drawn[positions[1]] = pen.zero if bar.is_zero else pen.point
-    return "".join(drawn)
+        characters[positions[0] : positions[2] + 1] = [pen.line] * (positions[2] - positions[0] + 1)
+    characters[positions[1]] = pen.zero if bar.is_zero else pen.point
+    return "".join(characters)

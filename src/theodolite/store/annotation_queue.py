@@ -377,9 +377,11 @@ def state_of(queue: QueueRow, category: str) -> tuple[Any, ...]:
     annotations = AnnotationRow.objects.filter(annotations_of(queue, category))
     reservations = ReservationRow.objects.filter(item__queue=queue, item__category=category, annotation__isnull=False)
     counts = annotations.aggregate(n=Count("id"), last=Max("id"), made=Max("created"))
-    held = reservations.values_list("state").annotate(n=Count("id"), which=Sum("annotation_id"), last=Max("submitted"))
+    by_state = reservations.values_list("state").annotate(
+        n=Count("id"), which=Sum("annotation_id"), last=Max("submitted")
+    )
     study = (queue.study_content_id, queue.design_id)
-    return (*study, *counts.values(), n_withdrawn(queue, category), *sorted(held.order_by()))
+    return (*study, *counts.values(), n_withdrawn(queue, category), *sorted(by_state.order_by()))
 
 
 def n_withdrawn(queue: QueueRow, category: str) -> int:

@@ -287,9 +287,9 @@ def _forget_reviews(contents: Contents, study: str, sessions: Sequence[int]) -> 
     keys = set(SessionRow.objects.filter(id__in=sessions).values_list("key", flat=True))
     filed = FiledRow.objects.filter(subject=CombinedReview.subject(study), content__tag=type_name(CombinedReview))
     texts = contents.texts(filed.values_list("content_id", flat=True))
-    gone = [version for version, text in texts.items() if record_of(CombinedReview, text).session in keys]
-    filed.filter(content__in=gone).delete()
-    _delete_contents(gone)
+    versions = [version for version, text in texts.items() if record_of(CombinedReview, text).session in keys]
+    filed.filter(content__in=versions).delete()
+    _delete_contents(versions)
 
 
 def _withdraw_feedback(contents: Contents, study: str, participant: str, mask: Mask | None) -> None:

@@ -322,24 +322,24 @@ def _is_unique_violation(error: IntegrityError) -> bool:
     return "UNIQUE constraint" in str(error) or getattr(cause, "sqlstate", "") == _UNIQUE_VIOLATION
 
 
-def _unavailable(said: str, place: Place) -> str:
-    if any(word in said for word in _FULL):
+def _unavailable(message: str, place: Place) -> str:
+    if any(word in message for word in _FULL):
         free = shutil.disk_usage(place.workspace).free / _MEBIBYTE
         advice = f"{free:.0f} MiB are free at `{place.workspace}`; a dialogue takes about 4 KiB. Make room,"
-    elif any(word in said for word in _LOCKED):
+    elif any(word in message for word in _LOCKED):
         advice = "Another program holds it. Wait for that one or end it,"
-    elif any(word in said for word in _SLOW):
+    elif any(word in message for word in _SLOW):
         advice = "Allow more time with `?options=-c%20statement_timeout%3D3600000` (milliseconds) in `DATABASE_URL`,"
-    elif any(word in said for word in _READ_ONLY):
+    elif any(word in message for word in _READ_ONLY):
         advice = "Give yourself the right to write there,"
-    elif any(word in said for word in _UNOPENED):
+    elif any(word in message for word in _UNOPENED):
         advice = f"See that the folder `{place.workspace}` may be written to,"
-    elif any(word in said for word in _DAMAGED):
+    elif any(word in message for word in _DAMAGED):
         advice = "The file is damaged, or none of ours. Put a copy of it back, or move it away to start again,"
     else:
         advice = "See that it can be reached,"
     again = "then run the same command again."
-    return f"the database {place.name} could not be used: {said}. {place.so_far()} {advice} {again}"
+    return f"the database {place.name} could not be used: {message}. {place.so_far()} {advice} {again}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,23 +188,23 @@ class Ledger:
         if self._registered[owner] is not connection.connection and lock_session(owner):
             self._registered[owner] = connection.connection
 
-    def _share(self, wanted: QuerySet[UnitRow], run: Run, limit: int) -> int:
+    def _share(self, available: QuerySet[UnitRow], run: Run, limit: int) -> int:
         """Return the number of units that a worker leases: fewer near the end, so that no worker hoards the rest."""
         n_workers = n_workers_of(self._runs[run.key])
         if n_workers <= 1:
             return limit
         enough = 2 * limit * n_workers
         # Units of a killed worker count too, or the others would lease them one by one.
-        ready = wanted.filter(state=_WAITING, ready=1), _expired(wanted)
+        ready = available.filter(state=_WAITING, ready=1), _expired(available)
         n_ready = sum(units.values("id")[:enough].count() for units in ready)
         return min(limit, max(1, n_ready // (2 * n_workers)))
 
-    def _lease(self, wanted: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
+    def _lease(self, available: QuerySet[UnitRow], owner: str, *, limit: int, lease_s: float) -> list[Unit]:
         limit = min(limit, _LIMIT)
         with transaction.atomic():
             # PostgreSQL skips units that other workers are about to lease;
             # SQLite's transactions are isolated by default.
-            units = wanted.select_for_update(skip_locked=True)
+            units = available.select_for_update(skip_locked=True)
             # A worker whose leases expired was suspended, and is still working on these.
             rows = _first(_expired(units).exclude(owner=owner), limit)
             rows += _first(units.filter(state=_WAITING, ready=1), limit - len(rows))

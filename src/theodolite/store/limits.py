@@ -208,12 +208,12 @@ class WorkerLimits:
             return Allowance(calls=0, tokens=0, microusd=0, spent=Spending(), is_contested=True)
         one_at_a_time(f"budget {run_id}")
         others = WorkerRow.objects.filter(run_id=run_id, until__gt=DatabaseClock()).exclude(owner=self._owner)
-        held = others.aggregate(n=Count("id"), **{kind: Sum(f"held_{kind}", default=0) for kind in _KINDS})
+        in_use = others.aggregate(n=Count("id"), **{kind: Sum(f"held_{kind}", default=0) for kind in _KINDS})
         spent = self._spending_of(run_id)
-        parts = PART * (held["n"] + 1) if held["n"] else 1
+        parts = PART * (in_use["n"] + 1) if in_use["n"] else 1
         limits = (budget.calls, budget.tokens, None if budget.usd is None else int(budget.usd * MICROS))
         free = [
-            None if limit is None else limit - used - held[kind] - mine
+            None if limit is None else limit - used - in_use[kind] - mine
             for kind, limit, used, mine in zip(_KINDS, limits, amounts_of(spent), amounts_of(committed), strict=True)
         ]
         needed = amounts_of(expected)
@@ -225,7 +225,7 @@ class WorkerLimits:
         WorkerRow.objects.filter(owner=self._owner).update(
             **{f"held_{kind}": n or 0 for kind, n in zip(_KINDS, part, strict=True)}
         )
-        is_contested = any(held[kind] for kind, limit in zip(_KINDS, limits, strict=True) if limit is not None)
+        is_contested = any(in_use[kind] for kind, limit in zip(_KINDS, limits, strict=True) if limit is not None)
         return Allowance(calls=part[0], tokens=part[1], microusd=part[2], spent=spent, is_contested=is_contested)
 
     def _give_back(self) -> None:
@@ -287,7 +287,7 @@ def workers_of(run_id: int, dead: Callable[[Iterable[str]], list[str]]) -> tuple
     rows = list(WorkerRow.objects.filter(run_id=run_id).annotate(left_s=F("until") - DatabaseClock()))
     leased = UnitRow.objects.filter(run_id=run_id, lease_until__isnull=False).values_list("owner")
     units = dict(leased.annotate(n=Count("id")))
-    gone = dead(row.owner for row in rows)
+    dead_workers = dead(row.owner for row in rows)
     return tuple(
         WorkerStatus(
             name=row.owner,
@@ -295,7 +295,7 @@ def workers_of(run_id: int, dead: Callable[[Iterable[str]], list[str]]) -> tuple
             process=row.process,
             started=row.started,
             units=units.get(row.owner, 0),
-            is_alive=row.left_s > 0 and row.owner not in gone,
+            is_alive=row.left_s > 0 and row.owner not in dead_workers,
         )
         for row in sorted(rows, key=lambda row: (row.started, row.owner))
     )

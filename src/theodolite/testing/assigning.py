@@ -96,8 +96,8 @@ class AllocationDesign:
 
     def _shuffled(self, items: Sequence[T], what: str, stratum: str) -> tuple[T, ...]:
         purpose = f"assign {self.level.value} {stratum} {what}"
-        drawn = sorted(range(len(items)), key=lambda at: (keyed_draw(self.seed, purpose, str(at)), at))
-        return tuple(items[at] for at in drawn)
+        order = sorted(range(len(items)), key=lambda at: (keyed_draw(self.seed, purpose, str(at)), at))
+        return tuple(items[at] for at in order)
 
 
 def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:

@@ -97,8 +97,8 @@ def topic_tallies(
         sessions: Existing sessions.
         avoided: Avoided topics of each person with an answer.
     """
-    held = tuple(seats)
-    not_offered, free = list(cells_not_offered(study, held, sessions, avoided)), list(_free_cells(study, held))
+    slots = tuple(seats)
+    not_offered, free = list(cells_not_offered(study, slots, sessions, avoided)), list(_free_cells(study, slots))
     return tuple(
         TopicTally(
             topic=topic.name,
@@ -106,8 +106,8 @@ def topic_tallies(
             n_asked=len(avoided),
             n_people=sum(topic.name in names for names in avoided.values()),
             n_not_offered=sum(
-                cell.scenario in topic.scenarios and topic.name in avoided[seat.participant]
-                for seat, cell in not_offered
+                cell.scenario in topic.scenarios and topic.name in avoided[slot.participant]
+                for slot, cell in not_offered
             ),
             n_free=sum(cell.scenario in topic.scenarios for cell in free),
         )
@@ -126,27 +126,27 @@ def cells_not_offered(
         sessions: Existing sessions; one that started before the choice counts as offered.
         avoided: Avoided topics of each person with an answer.
     """
-    begun = {
+    started = {
         (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None
     }
     designs = {plan.level: allocation_design(study, plan) for plan in people_levels(study)}
-    for seat in seats:
-        names = avoided.get(seat.participant)
-        if not names or seat.level not in designs:
+    for slot in seats:
+        names = avoided.get(slot.participant)
+        if not names or slot.level not in designs:
             continue
         scenarios = scenarios_of(study.topics, names)
-        for index, cell in enumerate(designs[seat.level].cells(seat.number, seat.stratum)):
-            if cell.scenario in scenarios and (seat.participant, seat.level, index) not in begun:
-                yield seat, cell
+        for index, cell in enumerate(designs[slot.level].cells(slot.number, slot.stratum)):
+            if cell.scenario in scenarios and (slot.participant, slot.level, index) not in started:
+                yield slot, cell
 
 
 def _free_cells(study: Study, seats: Iterable[Slot]) -> Iterator[Cell]:
-    held = {(seat.level, seat.stratum, seat.number) for seat in seats}
+    occupied = {(slot.level, slot.stratum, slot.number) for slot in seats}
     for plan in people_levels(study):
         design = allocation_design(study, plan)
-        for seat in planned_slots(plan):
-            if (seat.level, seat.stratum, seat.number) not in held:
-                yield from design.cells(seat.number, seat.stratum)
+        for slot in planned_slots(plan):
+            if (slot.level, slot.stratum, slot.number) not in occupied:
+                yield from design.cells(slot.number, slot.stratum)
 
 
 class Openness(StrEnum):

@@ -35,7 +35,7 @@ def current_versions(study: Study) -> tuple[dict[str, str], dict[str, str]]:
     return applications, {scenario.name: scenario_sight(scenario) for scenario in study.scenarios}
 
 
-def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDialogueSummary, ...]:
+def counted(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple[LiveDialogueSummary, ...]:
     """Return people's dialogues that used the current version of the study, in order.
 
     Dialogues with another version of an application or scenario are excluded.
@@ -43,7 +43,7 @@ def counted(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[LiveDial
     applications, scenarios = current_versions(study)
     return tuple(
         one
-        for one in held
+        for one in dialogues
         if applications.get(one.session.application) == one.session.application_version
         and scenarios.get(one.session.scenario) == one.session.scenario_version
     )
@@ -54,7 +54,7 @@ def label_of(place: int) -> str:
     return f"p{place + 1:03d}"
 
 
-def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueSummary]) -> Sessions:
+def event_sessions(study: Study, planned: Sessions, dialogues: Iterable[LiveDialogueSummary]) -> Sessions:
     """Return the sessions of a study with those of people after the run's own plan.
 
     A planned cell without a dialogue is listed, so that it is missing
@@ -63,9 +63,9 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueS
     Args:
         study: The study's present preregistration.
         planned: The run's own plan.
-        held: All dialogues of people in the study, in order of start.
+        dialogues: All dialogues of people in the study, in order of start.
     """
-    everything = list(held)
+    everything = list(dialogues)
     ours = counted(study, everything)
     people = [_held_session(study, index, one) for index, one in enumerate(ours)]
     empty = list(_empty_cells(study, ours))
@@ -77,13 +77,13 @@ def event_sessions(study: Study, planned: Sessions, held: Iterable[LiveDialogueS
     return EventSessions(planned, people, units, {one.unit for one in everything} - set(units))
 
 
-def failures_of(study: Study, held: Iterable[LiveDialogueSummary]) -> tuple[Failure, ...]:
+def failures_of(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple[Failure, ...]:
     """Return the dialogues of people without a result, and why; in order.
 
     A dialogue in progress, or one in which the person stopped every reply, is missing rather than failed.
     """
     result = []
-    for index, one in enumerate(counted(study, held)):
+    for index, one in enumerate(counted(study, dialogues)):
         kind = FailureKind.WITHDRAWN if one.session.state is SessionState.WITHDRAWN else one.kind
         if kind is None or (one.unit and kind is not FailureKind.WITHDRAWN) or one.ending is None:
             continue
@@ -137,53 +137,55 @@ def visit_of(session: Session, sessions: Sequence[Session]) -> int:
     return sum(one.place <= session.place for one in same)
 
 
-def _held_session(study: Study, place: int, held: LiveDialogueSummary) -> PlannedSession:
-    session = held.session
-    values = {"scenario": session.scenario, **held.groups}
+def _held_session(study: Study, place: int, summary: LiveDialogueSummary) -> PlannedSession:
+    session = summary.session
+    values = {"scenario": session.scenario, **summary.groups}
     return PlannedSession(
         label=label_of(place),
         application=session.application,
         scenario=session.scenario,
         tester=Slot(level=session.level, number=session.slot, stratum=session.stratum),
         level=session.level,
-        held_by=held.held_by,
-        pair_key=held.pair_key or digest("no pair", held.key),
+        held_by=summary.held_by,
+        pair_key=summary.pair_key or digest("no pair", summary.key),
         cluster=pseudonym(study, session.participant),
-        repeat=held.number,
+        repeat=summary.number,
         groups=groups_of(grouping_of(study), values),
     )
 
 
-def _empty_session(study: Study, at: int, seat: Slot, place: int, cell: Cell) -> PlannedSession:
+def _empty_session(study: Study, at: int, slot: Slot, place: int, cell: Cell) -> PlannedSession:
     return PlannedSession(
         label=label_of(at),
         application=cell.application,
         scenario=cell.scenario,
-        tester=seat,
-        level=seat.level,
+        tester=slot,
+        level=slot.level,
         held_by=TesterType.PERSON,
-        pair_key=digest("empty cell", seat.key, str(place)),
-        cluster=seat.key,
+        pair_key=digest("empty cell", slot.key, str(place)),
+        cluster=slot.key,
         groups=groups_of(grouping_of(study), {"scenario": cell.scenario}),
     )
 
 
-def _empty_cells(study: Study, held: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Slot, int, Cell]]:
+def _empty_cells(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Slot, int, Cell]]:
     """Yield the planned cells without a dialogue, with their slot and position."""
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
-    for one in held:
+    for one in dialogues:
         session = one.session
         filled[session.level.value, session.stratum, session.slot].add(session.place)
     for plan in people_levels(study):
         design = allocation_design(study, plan)
-        for seat in planned_slots(plan):
-            positions = filled[seat.level.value, seat.stratum, seat.number]
-            for index, cell in enumerate(design.cells(seat.number, seat.stratum)):
+        for slot in planned_slots(plan):
+            positions = filled[slot.level.value, slot.stratum, slot.number]
+            for index, cell in enumerate(design.cells(slot.number, slot.stratum)):
                 if index not in positions:
-                    yield seat, index, cell
+                    yield slot, index, cell
 
 
-def people_units(run: Run, study: Study, sessions: Sessions, held: Iterable[LiveDialogueSummary]) -> Iterator[Unit]:
+def people_units(
+    run: Run, study: Study, sessions: Sessions, dialogues: Iterable[LiveDialogueSummary]
+) -> Iterator[Unit]:
     """Yield one unit for each completed dialogue of a participant, in order.
 
     They are added so that a later run adopts them; the run in which they were
@@ -193,31 +195,31 @@ def people_units(run: Run, study: Study, sessions: Sessions, held: Iterable[Live
         run: The run of the units.
         study: The current study.
         sessions: All sessions of the run.
-        held: All dialogues of participants in the study.
+        dialogues: All dialogues of participants in the study.
     """
     n_planned = len(held_by_runs(sessions))
-    for position, one in enumerate(counted(study, held)):
+    for position, one in enumerate(counted(study, dialogues)):
         if one.unit and one.session.state is not SessionState.WITHDRAWN:
             yield person_unit(run, one, position, n_planned)
 
 
-def person_unit(run: Run, held: LiveDialogueSummary, position: int, n_planned: int) -> Unit:
+def person_unit(run: Run, summary: LiveDialogueSummary, position: int, n_planned: int) -> Unit:
     """Return the unit of a run for a participant's dialogue.
 
     Its work key names the dialogue and no run, so a later run of the study adopts the dialogue.
 
     Args:
         run: The run.
-        held: The dialogue.
+        summary: The dialogue.
         position: Position among the dialogues of participants that count, from 0.
         n_planned: Sessions that the run plans itself; count.
     """
-    work_key = digest("person", held.key)
+    work_key = digest("person", summary.key)
     return Unit(
         key=digest(run.key, work_key),
         kind=UnitKind.SESSION,
         work_key=work_key,
         position=n_planned + position,
         label=label_of(position),
-        application=held.session.application,
+        application=summary.session.application,
     )

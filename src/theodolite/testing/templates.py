@@ -205,8 +205,8 @@ def _spliced(text: str, values: Mapping[str, object]) -> str | None:
 @lru_cache(maxsize=512)
 def _spans(text: str) -> tuple[tuple[str, str], ...]:
     """Return the alternating texts and placeholders; empty for a template with other syntax."""
-    said = [node for part in _ENVIRONMENT.parse(text).body for node in _said_by(part)]
-    spans = [_span(node) for node in said]
+    output_nodes = [node for part in _ENVIRONMENT.parse(text).body for node in _said_by(part)]
+    spans = [_span(node) for node in output_nodes]
     return tuple(span for span in spans if span is not None) if None not in spans else ()
 
 

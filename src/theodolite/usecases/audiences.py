@@ -191,8 +191,8 @@ def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], ot
 
 def _typology_of(typology: Typology, own: Collection[str]) -> Typology:
     """Return a typology without other applications and without types that only they have."""
-    kept = {kind: tuple(name for name in names if name in own) for kind, names in typology.applications.items()}
-    return replace(typology, applications={kind: names for kind, names in kept.items() if names})
+    applications = {kind: tuple(name for name in names if name in own) for kind, names in typology.applications.items()}
+    return replace(typology, applications={kind: names for kind, names in applications.items() if names})
 
 
 def _series_of(series: Series, own: Collection[str], hidden: Callable[[str], str]) -> Series:

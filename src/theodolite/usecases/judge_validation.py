@@ -204,8 +204,8 @@ def _drawn(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[
 
 
 def _is_open(evidence: Evidence, position: int) -> bool:
-    held = evidence.answers.dialogues[position]
-    return held is not None and not held.withheld
+    dialogue = evidence.answers.dialogues[position]
+    return dialogue is not None and not dialogue.withheld
 
 
 class NoJournal:
@@ -253,12 +253,12 @@ class Prober:
             if stopped := group.subgroup(RunStopped):
                 raise RunStopped(self.clients.stop_conditions.reason or str(stopped.exceptions[0])) from group
             raise
-        tried = [result for task in trials if (result := task.result()) is not None]
+        probes = [result for task in trials if (result := task.result()) is not None]
         votes = [votes_of(read, guideline.question.name) for task in twice if (read := task.result()) is not None]
         pairs = [(unit[0], unit[1]) for unit in votes if len(unit) == TWICE.most]
         name = plan.judge.name
         return (
-            *turned_shares(tried, judge=name, guideline=guideline.name),
+            *turned_shares(probes, judge=name, guideline=guideline.name),
             *stability_figures(votes, name, guideline, repetition="2, labels reversed in the second"),
             *position_figures(pairs, name, guideline),
         )

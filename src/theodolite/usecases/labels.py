@@ -102,8 +102,8 @@ def _results(annotation: Annotation, guideline: Guideline) -> list[dict[str, Any
             continue
         name = answer.question if answer.turn is None else f"{answer.question}{AT_TURN}{answer.turn}"
         kind = "textarea" if question.scale.kind is ScaleKind.TEXT else "choices"
-        held: Mapping[str, Any] = {"text" if kind == "textarea" else "choices": [value]}
-        result.append({"from_name": name, "to_name": "dialogue", "type": kind, "value": held})
+        value_entry: Mapping[str, Any] = {"text" if kind == "textarea" else "choices": [value]}
+        result.append({"from_name": name, "to_name": "dialogue", "type": kind, "value": value_entry})
     return result
 
 
@@ -227,12 +227,12 @@ class _Builder:
     level: QuestionLevel
     questions: Sequence[Question]
 
-    def dataset(self, seen: Sequence[BlindDialogue], said: dict[str, list[Annotation]]) -> ArgillaDataset:
+    def dataset(self, seen: Sequence[BlindDialogue], by_dialogue: dict[str, list[Annotation]]) -> ArgillaDataset:
         """Return the dataset with a record for each dialogue, or for each of its turns."""
         turns = self.level is QuestionLevel.TURN
         name = _slug(f"{self.guideline.name}-turns" if turns else self.guideline.name, ())
         records = [
-            self._record(dialogue, turn, said.get(dialogue.name, ()))
+            self._record(dialogue, turn, by_dialogue.get(dialogue.name, ()))
             for dialogue in seen
             for turn in ([item.number for item in dialogue.turns] if turns else [None])
         ]

@@ -347,7 +347,7 @@ def evidence_of(
         event: Contributions of the study's participants.
     """
     archive = StoredArchive(store=store, study=study, run=run, sessions=sessions, people=event.dialogues)
-    builder, spoken = AnswerTableBuilder(sessions), RealismBook(sessions)
+    builder, realism_book = AnswerTableBuilder(sessions), RealismBook(sessions)
     role_breaks = RoleBreakBook(role_break_rules, study.scenarios) if role_break_rules else None
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     sampled = _Positions({item.dialogue for sample in samples for item in sample.dialogues})
@@ -356,7 +356,7 @@ def evidence_of(
         builder.add_dialogue(dialogue, position)
         sampled.look(dialogue, position)
         answered.look(dialogue, position)
-        spoken.look(dialogue)
+        realism_book.look(dialogue)
         if role_breaks:
             role_breaks.look(dialogue)
     _add_labels(builder, archive)
@@ -373,7 +373,7 @@ def evidence_of(
         spending=store.spending(run) + event.spending,
         spending_parts=store.spending_parts(run),
         role_breaks=role_breaks.checks() if role_breaks else None,
-        spoken=spoken.sides(),
+        spoken=realism_book.sides(),
         schemas=store.schema_tallies(run),
         responses=event.responses,
         notes=event.notes,

@@ -101,7 +101,7 @@ def curate(
         responses=tuple(_closed(evidence, keys)),
         assignments=tuple(_assignments(evidence, dialogues)),
         samples=tuple(
-            replace(one, dialogues=tuple(drawn for drawn in one.dialogues if drawn.dialogue in keys))
+            replace(one, dialogues=tuple(unit for unit in one.dialogues if unit.dialogue in keys))
             for one in evidence.samples
         ),
         annotator_attributes=_common_attributes(evidence.annotator_attributes, min_group),
@@ -204,9 +204,9 @@ def _common_attributes(attributes: Mapping[str, Mapping[str, str]], least: int) 
     for attribute, group_of in attributes.items():
         for annotator, group in group_of.items():
             rows[annotator][attribute] = group
-    kept = common_values(rows, least, who=lambda annotator: annotator)
+    common = common_values(rows, least, who=lambda annotator: annotator)
     result: dict[str, dict[str, str]] = {}
-    for annotator, row in kept.items():
+    for annotator, row in common.items():
         for attribute, group in row.items():
             result.setdefault(attribute, {})[annotator] = group
     return {attribute: group_of for attribute, group_of in result.items() if set(group_of.values()) != {WITHHELD_GROUP}}
@@ -232,16 +232,16 @@ def common_values(
         Sweeney (2002), k-anonymity, Int. J. Uncertainty, Fuzziness and Knowledge-Based Systems 10(5):557-570,
         doi:10.1142/S0218488502001648.
     """
-    kept = {key: dict(row) for key, row in rows.items()}
-    names = {name for row in kept.values() for name in row} - _NOT_ABOUT_PEOPLE
-    while names and not _is_common(kept, names, least, who):
-        values = {name: {row.get(name, "") for row in kept.values()} for name in names}
+    remaining = {key: dict(row) for key, row in rows.items()}
+    names = {name for row in remaining.values() for name in row} - _NOT_ABOUT_PEOPLE
+    while names and not _is_common(remaining, names, least, who):
+        values = {name: {row.get(name, "") for row in remaining.values()} for name in names}
         rarest = max(sorted(names), key=lambda name: len(values[name]))
-        for row in kept.values():
+        for row in remaining.values():
             if rarest in row:
                 row[rarest] = WITHHELD_GROUP
         names = names - {rarest}
-    return kept
+    return remaining
 
 
 def _is_common(
@@ -531,8 +531,8 @@ class _Renaming:
         return DialogueAssignment(annotator=annotator, dialogue=self.ids.key(assignment.dialogue))
 
     def sample(self, sample: LabelSample) -> LabelSample:
-        drawn = (replace(one, dialogue=self.ids.key(one.dialogue)) for one in sample.dialogues)
-        return replace(sample, dialogues=tuple(sorted(drawn, key=lambda one: one.dialogue)))
+        units = (replace(one, dialogue=self.ids.key(one.dialogue)) for one in sample.dialogues)
+        return replace(sample, dialogues=tuple(sorted(units, key=lambda one: one.dialogue)))
 
     def run(self, run: Run) -> Run:
         month = datetime(run.started.year, run.started.month, 1, tzinfo=UTC)
@@ -590,8 +590,8 @@ def released_evidence(records: ReleasedRecords) -> Evidence:
         responses=records.responses,
         assignments=[(one.annotator, one.dialogue) for one in records.assignments],
     )
-    drawn = {unit.dialogue for sample in records.samples for unit in sample.dialogues}
-    positions = {one.key: evidence.sessions.find(one.label) for one in records.dialogues if one.key in drawn}
+    dialogues = {unit.dialogue for sample in records.samples for unit in sample.dialogues}
+    positions = {one.key: evidence.sessions.find(one.label) for one in records.dialogues if one.key in dialogues}
     return replace(
         evidence,
         samples=records.samples,

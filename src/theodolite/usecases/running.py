@@ -156,8 +156,8 @@ def enter_units(
         return
     store.add_units(run, session_units(study, run, sessions, at), adopt=adopt)
     store.add_units(run, people)
-    held = chain(session_units(study, run, sessions, at), people)
-    store.add_units(run, annotation_units(study, run, sessions, held, store.origins(run)), adopt=adopt)
+    units = chain(session_units(study, run, sessions, at), people)
+    store.add_units(run, annotation_units(study, run, sessions, units, store.origins(run)), adopt=adopt)
 
 
 def _are_entered(store: Store, study: Study, run: Run, sessions: Sessions, at: Sequence[int]) -> bool:
@@ -415,8 +415,8 @@ class Runner:
             executor.close()
 
     def _enter_units(self, run: Run, options: RunOptions) -> None:
-        held = () if options.shard or options.is_restricted else self.people
-        people = list(people_units(run, self.study, self.sessions, held))
+        participants = () if options.shard or options.is_restricted else self.people
+        people = list(people_units(run, self.study, self.sessions, participants))
         at = options.positions(self.sessions)
         enter_units(self.store, self.study, run, self.sessions, at=at, people=people, adopt=not options.new_run)
         if options.retry_failed:

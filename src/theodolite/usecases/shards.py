@@ -83,12 +83,12 @@ def session_results(
 def _results_at(
     store: Store, study: Study, run: Run, sessions: Sessions, at: Sequence[int], origins: dict[str, str]
 ) -> Iterator[SessionResult]:
-    held = list(session_units(study, run, sessions, at))
-    about = list(annotation_units(study, run, sessions, held, origins))
+    units = list(session_units(study, run, sessions, at))
+    about = list(annotation_units(study, run, sessions, units, origins))
     dialogues = dict(as_planned(store.dialogues(run, at), sessions, at))
     annotations = {annotation.unit: annotation for annotation in store.annotations(run, at)}
     failures = {failure.unit: failure for failure in store.failures(run, at)}
-    journals = store.journals([unit.key for unit in [*held, *about]])
+    journals = store.journals([unit.key for unit in [*units, *about]])
     labels: dict[str, list[AnnotationResult]] = {}
     for unit in about:
         annotation, failure = annotations.get(origins.get(unit.key, unit.key)), failures.get(unit.key)
@@ -96,7 +96,7 @@ def _results_at(
             entries = tuple(journals[unit.key])
             result = AnnotationResult(annotator=unit.annotator, entries=entries, annotation=annotation, failure=failure)
             labels.setdefault(unit.subject, []).append(result)
-    for unit in held:
+    for unit in units:
         dialogue, failure = dialogues.get(unit.position), failures.get(unit.key)
         if dialogue or failure:
             yield SessionResult(
@@ -150,8 +150,8 @@ class Merge:
             at: Positions of the sessions that this workspace accepts; others are skipped.
         """
         taken = at if isinstance(at, range) else frozenset(at)
-        wanted = (result for result in results if result.position in taken)
-        while chunk := list(islice(wanted, AT_ONCE)):
+        selected = (result for result in results if result.position in taken)
+        while chunk := list(islice(selected, AT_ONCE)):
             self._merge(chunk)
 
     def _merge(self, results: Sequence[SessionResult]) -> None:
@@ -159,14 +159,14 @@ class Merge:
         by_position = {result.position: result for result in results}
         at = sorted(position for position in by_position if position < len(held_by_runs(sessions)))
         enter_units(self._store, study, self.run, sessions, at=at, adopt=True)
-        held = list(session_units(study, self.run, sessions, at))
+        units = list(session_units(study, self.run, sessions, at))
         origins = self._store.origins(self.run)
         about: dict[str, list[Unit]] = {}
-        for unit in annotation_units(study, self.run, sessions, held, origins):
+        for unit in annotation_units(study, self.run, sessions, units, origins):
             about.setdefault(unit.subject, []).append(unit)
         found = [
             result
-            for unit in held
+            for unit in units
             for result in _unit_results(by_position[unit.position], unit, about.get(unit.key, ()), origins)
         ]
         for result, outcome in zip(found, self._store.merge(found), strict=True):

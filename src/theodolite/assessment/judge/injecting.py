@@ -92,11 +92,11 @@ def _unseen(text: str) -> str:
 
 
 def _verdict(guideline: Guideline, label: str) -> str:
-    said: dict[str, object] = {"reason": "It follows from the guideline.", "quotes": []}
+    verdict: dict[str, object] = {"reason": "It follows from the guideline.", "quotes": []}
     for question in guideline.instrument.questions:
-        wanted = label if question.name == guideline.question.name else _usual(question)
-        said[question.name] = int(wanted) if question.scale.is_numeric else wanted
-    return json.dumps(said, ensure_ascii=False)
+        target_label = label if question.name == guideline.question.name else _usual(question)
+        verdict[question.name] = int(target_label) if question.scale.is_numeric else target_label
+    return json.dumps(verdict, ensure_ascii=False)
 
 
 def _usual(question: Question) -> str:
@@ -104,7 +104,7 @@ def _usual(question: Question) -> str:
 
 
 def trial(
-    dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline, sittings: tuple[Annotation, Annotation | None]
+    dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline, pair: tuple[Annotation, Annotation | None]
 ) -> InjectionTrial:
     """Return the effect of an injection on one verdict.
 
@@ -112,9 +112,9 @@ def trial(
         dialogue: The dialogue without it.
         attempt: The injection.
         guideline: The questions.
-        sittings: The judge's annotations of the dialogue and of its copy; None if the copy could not be annotated.
+        pair: The judge's annotations of the dialogue and of its copy; None if the copy could not be annotated.
     """
-    before, after = sittings
+    before, after = pair
     return InjectionTrial(
         dialogue=dialogue.label,
         cluster=dialogue.cluster,

@@ -91,7 +91,7 @@ def _reading(
     control = control_question(dialogue, replicate)
     messages = judge_messages(guideline, dialogue, replicate, control=control)
     arrangement = Arrangement(replicate=replicate)
-    asked = AskModel(
+    call = AskModel(
         model=judge.model,
         messages=messages,
         party=FailureSource.JUDGE,
@@ -99,14 +99,14 @@ def _reading(
         answer_schema=answer_schema(guideline, arrangement),
         may_be_cached=dialogue.held_by is not TesterType.PERSON,
     )
-    reply = yield asked
+    reply = yield call
     replies = [reply]
     verdict = _read(reply, guideline, dialogue, replicate, control)
     if verdict.problem and reply.finish != CONTENT_FILTER:
         problem = "it was cut off before its end" if reply.finish == CUT_OFF else verdict.problem
         again = asked_again(messages, reply.text, problem)
         # Without the form: a judge that refuses has no other way to state it.
-        reply = yield replace(asked, messages=again, answer_schema=None)
+        reply = yield replace(call, messages=again, answer_schema=None)
         replies.append(reply)
         second = _read(reply, guideline, dialogue, replicate, control)
         verdict = min(verdict, second, key=lambda each: each.n_unparseable)
@@ -270,8 +270,10 @@ def majority(
     for question in guideline.instrument.questions:
         if question.scale.kind is not ScaleKind.TEXT:
             decided += [_decided(votes, position, decided, guideline, rules) for position in _places(votes, question)]
-    spoken = max(votes, key=lambda vote: (_n_agreeing(vote, decided), -vote.replicate))
-    texts = [answer for answer in spoken.answers if answer.question not in {known.question for known in decided}]
+    representative = max(votes, key=lambda vote: (_n_agreeing(vote, decided), -vote.replicate))
+    texts = [
+        answer for answer in representative.answers if answer.question not in {known.question for known in decided}
+    ]
     order = [question.name for question in guideline.instrument.questions]
     return tuple(replace(a, replicate=1) for a in sorted([*decided, *texts], key=lambda a: order.index(a.question)))
 
@@ -287,15 +289,15 @@ def _decided(
     question = instrument.question(place[0])
     if not is_open(question, decided, instrument, turn):
         return left_closed(question, decided, instrument, turn)
-    asked = [vote for vote in votes if is_open(question, vote.answers, instrument, turn)] or list(votes)
-    ballots = [_ballot(vote, place) for vote in asked]
+    open_votes = [vote for vote in votes if is_open(question, vote.answers, instrument, turn)] or list(votes)
+    ballots = [_ballot(vote, place) for vote in open_votes]
     own = [rule for rule in rules if rule.question == question.name]
     decision = decide_vote(ballots, question.scale, own)
     if decision is None:
         tally = _tie_words(Counter(ballots))
         return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn, reasoning=tally)
     # Outcomes without a value differ only in the outcome, so the first one represents all.
-    winner = asked[ballots.index(decision)]
+    winner = open_votes[ballots.index(decision)]
     return _answer_at(winner, place) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
 
 

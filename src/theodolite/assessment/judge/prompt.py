@@ -95,11 +95,11 @@ def judge_messages(
     )
 
 
-def asked_again(messages: Sequence[Message], said: str, problem: str) -> tuple[Message, ...]:
+def asked_again(messages: Sequence[Message], reply: str, problem: str) -> tuple[Message, ...]:
     """Return the chat that asks a judge again, with its reply and why it could not be read."""
     return (
         *messages,
-        Message(speaker=Speaker.ASSISTANT, text=said),
+        Message(speaker=Speaker.ASSISTANT, text=reply),
         Message(speaker=Speaker.USER, text=_AGAIN.format(problem=problem, refused=REFUSED)),
     )
 
@@ -110,9 +110,9 @@ def _mark(dialogue: Dialogue) -> str:
     Deriving it from all texts keeps equal requests equal, and an author who
     writes the mark of a text into that text changes the mark.
     """
-    said = (dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response)))
-    marks = (digest("fence", str(draw), *said)[:12] for draw in count())
-    return next(mark for mark in marks if not any(mark in side for side in said))
+    texts = (dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response)))
+    marks = (digest("fence", str(draw), *texts)[:12] for draw in count())
+    return next(mark for mark in marks if not any(mark in side for side in texts))
 
 
 def _closing(guideline: Guideline, control: ControlQuestion, replicate: int) -> str:
@@ -161,8 +161,8 @@ def _material(dialogue: Dialogue, mark: str) -> str:
     parts: list[str] = []
     if dialogue.context:
         parts.append(f"SOURCE MATERIAL\n<<{mark}\n{escaped(dialogue.context)}\n{mark}>>")
-    said = "\n".join(side for turn in dialogue.turns for side in _sides(turn, mark))
-    parts.append(f"DIALOGUE\n<<{mark}\n{said}\n{mark}>>")
+    full_text = "\n".join(side for turn in dialogue.turns for side in _sides(turn, mark))
+    parts.append(f"DIALOGUE\n<<{mark}\n{full_text}\n{mark}>>")
     return "\n\n".join(parts)
 
 
@@ -237,9 +237,9 @@ Answer with one JSON object and nothing before or after it. Its keys, in this or
 
 def form_words(guideline: Guideline, dialogue: Dialogue, arrangement: Arrangement, control: ControlQuestion) -> str:
     """Return the answer format of a judge, reason before verdict."""
-    asked = f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"'
+    control_line = f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"'
     source = ", turn 0 for the source material" if dialogue.material else ""
-    return _FORM.format(answers=f"{_answer_lines(guideline, arrangement)}{asked}", source=source)
+    return _FORM.format(answers=f"{_answer_lines(guideline, arrangement)}{control_line}", source=source)
 
 
 @recalled
@@ -294,16 +294,16 @@ def _value_schema(question: Question, arrangement: Arrangement) -> Json:
 
 
 def _answer_line(question: Question, arrangement: Arrangement) -> str:
-    wanted = _scale_words(question.scale, arrangement)
+    description = _scale_words(question.scale, arrangement)
     if question.may_be_unable:
-        wanted += f', or "{UNABLE}"'
+        description += f', or "{UNABLE}"'
     if question.may_not_apply:
-        wanted += f', or "{NOT_APPLICABLE}"'
+        description += f', or "{NOT_APPLICABLE}"'
     if question.when:
-        wanted += f", if {question.when.text}; else null"
+        description += f", if {question.when.text}; else null"
     if question.level is QuestionLevel.TURN:
-        wanted = f"a list with one entry for each turn, each {wanted}"
-    return f'  "{question.name}": {wanted}'
+        description = f"a list with one entry for each turn, each {description}"
+    return f'  "{question.name}": {description}'
 
 
 def _scale_words(scale: Scale, arrangement: Arrangement) -> str:
@@ -412,18 +412,18 @@ class ControlQuestion:
 
     def state(self, verdict: Mapping[str, object] | None) -> Control:
         """Return how a verdict answers the question."""
-        given = verdict.get(CONTROL) if verdict is not None else None
-        if given is None:
+        answer = verdict.get(CONTROL) if verdict is not None else None
+        if answer is None:
             return Control.UNANSWERED
-        said = " ".join(str(given).casefold().replace(",", " ").split())
-        return Control.PASSED if said == self.answer else Control.FAILED
+        normalised = " ".join(str(answer).casefold().replace(",", " ").split())
+        return Control.PASSED if normalised == self.answer else Control.FAILED
 
 
 def control_question(dialogue: Dialogue, replicate: int) -> ControlQuestion:
     """Return the control question of one reading of a dialogue."""
-    said = [dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response))]
-    lowered = "\n".join(said).casefold()
-    start = int(digest("control", str(replicate), *said)[:8], 16)
+    texts = [dialogue.material, *(side for turn in dialogue.turns for side in (turn.prompt, turn.response))]
+    lowered = "\n".join(texts).casefold()
+    start = int(digest("control", str(replicate), *texts)[:8], 16)
     order = (_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS)))
     # A dialogue that contains all of these words still gets the word drawn for it.
     word = next((each for each in order if each not in lowered), _WORDS[start % len(_WORDS)])

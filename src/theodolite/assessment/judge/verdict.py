@@ -129,8 +129,8 @@ def verdict_of(
             for position, number in enumerate(turns)
         ]
     verdict = Verdict(answers=tuple(answers), problem=_problem(fields, answers))
-    is_given = any(answer.outcome not in _NO_VERDICT for answer in answers)
-    return replace(verdict, control=control.state(fields)) if control and is_given else verdict
+    has_verdict = any(answer.outcome not in _NO_VERDICT for answer in answers)
+    return replace(verdict, control=control.state(fields)) if control and has_verdict else verdict
 
 
 def unread(
@@ -181,20 +181,20 @@ def _answer(question: Question, read: _Read, place: int, n_turns: int, turn: int
     fields = read.fields
     if fields is not None and set(fields) == {REFUSED}:
         return read.answer(question, Outcome.REFUSED, None, turn)
-    given = fields.get(question.name) if fields is not None else None
+    entry = fields.get(question.name) if fields is not None else None
     if turn is not None:
-        fits = isinstance(given, list) and len(given) == n_turns
-        given = given[place] if isinstance(given, list) and fits else None
-    outcome, value = _value(question, given)
+        fits = isinstance(entry, list) and len(entry) == n_turns
+        entry = entry[place] if isinstance(entry, list) and fits else None
+    outcome, value = _value(question, entry)
     return read.answer(question, outcome, value, turn)
 
 
-def _value(question: Question, given: object) -> tuple[Outcome, str | None]:
+def _value(question: Question, entry: object) -> tuple[Outcome, str | None]:
     """Return the outcome of one answer, and its label if it has one."""
-    if not isinstance(given, str | int | float):
+    if not isinstance(entry, str | int | float):
         return Outcome.UNPARSEABLE, None
-    whole = isinstance(given, float) and given.is_integer()
-    written = str(int(given)) if whole else _storable(str(given))
+    whole = isinstance(entry, float) and entry.is_integer()
+    written = str(int(entry)) if whole else _storable(str(entry))
     if question.may_be_unable and written.casefold() == UNABLE:
         return Outcome.MISSING, None
     if question.may_not_apply and written.casefold() == NOT_APPLICABLE:

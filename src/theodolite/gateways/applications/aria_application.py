@@ -483,9 +483,9 @@ class AriaApplication:
         del on_chunk  # the interface returns a response in one piece
         async with self._sessions.call(session), self._slots.take():
             instance, n_again = await self._at_turn(request, session)
-            begun = self._clock.monotonic_s()
+            started_s = self._clock.monotonic_s()
             text = await instance.say(self._prompt(request.prompt, request.known_turn, request.context))
-            took_s = self._clock.monotonic_s() - begun
+            took_s = self._clock.monotonic_s() - started_s
         came, n_repaired = repaired(self._credentials.strike(text))
         stored, original = readable(came, self._markup)
         if not stored.strip():

@@ -80,7 +80,7 @@ class CallableApplication:
         hear = None if self._connection.markup is Markup.HTML else on_chunk  # incomplete tags are never shown
         async with self._sessions.call(session), self._slots.take():
             channel = await self._workers.channel(session)
-            begun = self._clock.monotonic_s()
+            started_s = self._clock.monotonic_s()
             answer = await self._workers.ask(
                 channel,
                 "call",
@@ -91,7 +91,7 @@ class CallableApplication:
                 keywords=keywords,
                 stream=hear is not None,
             )
-            took_s = self._clock.monotonic_s() - begun
+            took_s = self._clock.monotonic_s() - started_s
         text = _text(answer)
         if isinstance(text, AttemptError):
             raise text.error(endpoint=self._name)
@@ -199,11 +199,11 @@ class PassedFunction:
         }
         keywords = {name: offered[name] for name in self._keywords}
         async with self._slots.take():
-            begun = self._clock.monotonic_s()
+            started_s = self._clock.monotonic_s()
             returned = await _called(
                 self._function, request.prompt, keywords, limit_s=self._connection.timeout_s, endpoint=self._name
             )
-            took_s = self._clock.monotonic_s() - begun
+            took_s = self._clock.monotonic_s() - started_s
         text = _text_of(returned)
         if isinstance(text, AttemptError):
             raise text.error(endpoint=self._name)
@@ -300,7 +300,7 @@ class CallableLabeller:
         ]
         async with self._slots.take():
             channel = await self._workers.channel("")
-            begun = self._clock.monotonic_s()
+            started_s = self._clock.monotonic_s()
             answer = await self._workers.ask(
                 channel,
                 "call",
@@ -310,7 +310,7 @@ class CallableLabeller:
                 keywords={name: offered[name] for name in self._keywords},
                 stream=False,
             )
-            took_s = self._clock.monotonic_s() - begun
+            took_s = self._clock.monotonic_s() - started_s
         stored, n_repaired = repaired(self._text(answer))
         return Reply(text=stored, latency_s=took_s, repaired=n_repaired)
 
@@ -366,9 +366,9 @@ class PassedLabeller:
             for number, turn in enumerate(request.turns, start=1)
         ]
         async with self._slots.take():
-            begun = self._clock.monotonic_s()
+            started_s = self._clock.monotonic_s()
             returned = await _called(self._function, turns, keywords, limit_s=self._limit_s, endpoint=self._name)
-            took_s = self._clock.monotonic_s() - begun
+            took_s = self._clock.monotonic_s() - started_s
         try:
             text = json.dumps(returned, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:

@@ -75,11 +75,11 @@ class Connections:
     def _keep(self) -> None:
         if self._file is None:
             return
-        beside = self._file.with_suffix(f".{os.getpid()}")
+        temporary = self._file.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):  # the folder is not writable; the run reports it
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            beside.write_text(json.dumps(self._names), encoding="utf-8")
-            beside.replace(self._file)
+            temporary.write_text(json.dumps(self._names), encoding="utf-8")
+            temporary.replace(self._file)
 
 
 def network_use(application: Application, workspace: Path) -> NetworkUse | None:

@@ -435,10 +435,10 @@ def describe_class(kind: Any, request: dict[str, Any]) -> dict[str, Any]:
     abstract: Iterable[str] = getattr(kind, "__abstractmethods__", frozenset())
     lacking = [name for name in NEEDED if name in abstract or not callable(getattr(kind, name, None))]
     lacking += sorted(set(abstract).difference(lacking))
-    wanted, taken = _constructor(kind)
+    required, taken = _constructor(kind)
     unknown = [] if taken is None else [name for name in request["init"] if name not in taken]
-    wanted = [name for name in wanted if name not in request["init"]]
-    return {"name": kind.__name__, "lacking": lacking, "wanted": wanted, "unknown": unknown, "takes": taken or []}
+    required = [name for name in required if name not in request["init"]]
+    return {"name": kind.__name__, "lacking": lacking, "wanted": required, "unknown": unknown, "takes": taken or []}
 
 
 def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
@@ -450,8 +450,8 @@ def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
     loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
     fixed = [one for one in parameters if one.kind not in loose]
     takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
-    wanted = [one.name for one in fixed if one.default is inspect.Parameter.empty]
-    return wanted, None if takes_any else [one.name for one in fixed]
+    required = [one.name for one in fixed if one.default is inspect.Parameter.empty]
+    return required, None if takes_any else [one.name for one in fixed]
 
 
 def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
@@ -713,10 +713,10 @@ def set_limits(memory_mb: int, cpu_s: int) -> None:
         import resource
     except ImportError:  # Windows
         return
-    for kind, wanted in ((resource.RLIMIT_AS, memory_mb << 20), (resource.RLIMIT_CPU, cpu_s)):
+    for kind, limit in ((resource.RLIMIT_AS, memory_mb << 20), (resource.RLIMIT_CPU, cpu_s)):
         hard = resource.getrlimit(kind)[1]
-        amount = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        if wanted:
+        amount = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        if limit:
             with contextlib.suppress(OSError, ValueError):
                 resource.setrlimit(kind, (amount, hard))
 

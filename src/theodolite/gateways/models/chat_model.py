@@ -349,7 +349,9 @@ class ChatModel:
         """
         if request.answer_schema is None:
             return await self._client.ask(request, on_chunk=on_chunk)
-        return await self._schemas.reply(request, lambda asked: self._client.ask(asked, on_chunk=on_chunk))
+        return await self._schemas.reply(
+            request, lambda model_request: self._client.ask(model_request, on_chunk=on_chunk)
+        )
 
     async def close(self) -> None:
         """Close the connections."""
@@ -503,11 +505,11 @@ class ChatClient:
         if not wishes or not self.wishes.may_be_refused(wishes, outcome):
             return outcome
         again = await self._retry(request, retry_policy, {}, listener)
-        tried = outcome.attempts if isinstance(outcome, HttpResponse) else outcome.tries
+        n_attempts = outcome.attempts if isinstance(outcome, HttpResponse) else outcome.tries
         if isinstance(again, RetriesExhausted):
-            return replace(again, tries=again.tries + tried)
+            return replace(again, tries=again.tries + n_attempts)
         self.wishes.give_up(again)
-        return replace(again, attempts=again.attempts + tried)
+        return replace(again, attempts=again.attempts + n_attempts)
 
     async def _retry(
         self,

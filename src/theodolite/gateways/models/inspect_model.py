@@ -185,7 +185,7 @@ class InspectClient:
         listener = _Listener(on_chunk) if on_chunk is not None else None
         try:
             model = await self._open()
-            begun = self._clock.monotonic_s()
+            started_s = self._clock.monotonic_s()
             async with asyncio.timeout(timeout_s):
                 output = await self._generate(model, request, listener)
         except TimeoutError:
@@ -195,7 +195,7 @@ class InspectClient:
             return (
                 replace(attempt_error, again=Again.NEVER) if listener is not None and listener.pieces else attempt_error
             )
-        latency_s = self._clock.monotonic_s() - begun
+        latency_s = self._clock.monotonic_s() - started_s
         outcome = read_output(output, latency_s=latency_s, price=self._endpoint.price, secret=self.secret)
         if listener is not None and isinstance(outcome, Reply):
             await listener.end(outcome.text)
@@ -333,14 +333,14 @@ class InspectModel:
         Raises:
             GatewayError: If there was no reply; the subclass states why.
         """
-        return await self._schemas.reply(request, lambda asked: self._ask(asked, on_chunk))
+        return await self._schemas.reply(request, lambda model_request: self._ask(model_request, on_chunk))
 
     async def check_endpoint(self) -> EndpointCheck:
         """Call once, within 4 seconds; never raises a `GatewayError`."""
         greeting = Message(speaker=Speaker.USER, text="Reply with the word ok.")
         ask = AskModel(model=self._endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (wait_s := await self._rate_limiter.wait_s(_foreseen(ask))) > 0 and not self._client.secret.is_missing:
-            return self._endpoint_check(used_up(wait_s), asked=False)
+            return self._endpoint_check(used_up(wait_s), was_called=False)
         outcome = await self._retry(
             ask, None, RetryPolicy(timeout_s=ENDPOINT_CHECK_S, deadline_s=ENDPOINT_CHECK_S, attempts=1)
         )
@@ -386,11 +386,11 @@ class InspectModel:
         self, request: AskModel, on_chunk: OnChunk | None, timeout_s: float
     ) -> tuple[Reply | AttemptError, float]:
         turn = await self._rate_limiter.begin(_foreseen(request))
-        begun = self._clock.monotonic_s()
+        started_s = self._clock.monotonic_s()
         outcome: Reply | AttemptError | None = None
         try:
             outcome = await self._client.attempt(request, on_chunk=on_chunk, timeout_s=timeout_s)
-            return outcome, self._clock.monotonic_s() - begun
+            return outcome, self._clock.monotonic_s() - started_s
         finally:
             reply = outcome if isinstance(outcome, Reply) else None
             tokens = (reply.tokens_in + reply.tokens_out or None) if reply is not None else None
@@ -398,9 +398,9 @@ class InspectModel:
             self._rate_limiter.end(turn, attempt_error, answered=reply is not None, tokens=tokens)
 
     def _endpoint_check(
-        self, answer: str, *, alive: bool = True, asked: bool = True, reply: Reply | None = None
+        self, answer: str, *, alive: bool = True, was_called: bool = True, reply: Reply | None = None
     ) -> EndpointCheck:
-        spent = Spending(calls=1, attempts=1) if asked else Spending()
+        spent = Spending(calls=1, attempts=1) if was_called else Spending()
         if reply is not None:
             unpriced = int(reply.cost_microusd is None)
             spent = replace(

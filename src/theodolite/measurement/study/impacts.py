@@ -151,8 +151,8 @@ def graded_positions(
 
 def _direction_questions(guideline: Guideline, rule: DefectRule) -> Iterator[Question]:
     for question in guideline.instrument.questions:
-        asked = question.when is not None and question.when.question == rule.question
-        if asked and set(question.scale.categories) == {impact.value for impact in Impact}:
+        is_follow_up = question.when is not None and question.when.question == rule.question
+        if is_follow_up and set(question.scale.categories) == {impact.value for impact in Impact}:
             yield question
 
 

@@ -84,9 +84,9 @@ class _JudgeVotes:
     ) -> _JudgeVotes:
         """Return the votes of a judge on the dialogues at some positions; None for a judge that reads once."""
         columns = table.votes.get((annotator.name, guideline.name, guideline.question.name))
-        wanted = set(positions)
+        selected = set(positions)
         voted = [
-            (position, rows) for position, rows in (columns.by_position() if columns else ()) if position in wanted
+            (position, rows) for position, rows in (columns.by_position() if columns else ()) if position in selected
         ]
         return cls(
             table=table,
@@ -246,8 +246,8 @@ def position_figures(
     if len(points) < 2:
         return
     shown = points[::-1]
-    ways = [(_half(one, points), _half(other, shown)) for one, other in readings]
-    bias = position_bias([one for one, _ in ways], [other for _, other in ways])
+    halves = [(_half(one, points), _half(other, shown)) for one, other in readings]
+    bias = position_bias([one for one, _ in halves], [other for _, other in halves])
     n = sum(one is not None and other is not None for one, other in readings)
     results = {Measure.ORDER_CONSISTENT: bias.consistent, Measure.PREFERS_FIRST: bias.prefers_first}
     for measure, result in results.items():

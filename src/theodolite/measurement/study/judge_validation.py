@@ -441,7 +441,7 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
         or not question.scale.categories
     ):
         return
-    beside = {
+    references = {
         person.name: paired
         for person in evidence.study.annotators
         if person.kind is AnnotatorKind.PERSON and person.guideline == guideline.name
@@ -450,7 +450,7 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
     }
     for attribute, group_of in sorted(evidence.annotator_attributes.items()):
         for group in sorted(set(group_of.values())):
-            members = [paired for name, paired in beside.items() if group_of.get(name) == group]
+            members = [paired for name, paired in references.items() if group_of.get(name) == group]
             if len(members) >= FEWEST:
                 yield _figure(members, GroupValue(name=attribute, value=group))
 

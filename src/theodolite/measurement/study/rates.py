@@ -321,8 +321,10 @@ def _confirmed(evidence: Evidence, row: _RateRow, positions: Sequence[int]) -> d
     table, study = evidence.answers, evidence.study
     for guideline, rule in _release_rules(evidence):
         question = guideline.instrument.question(rule.question)
-        is_asked = study.asks(guideline.name, row.scenario)
-        judged = [position for position in positions if is_asked and rule.applies_to(table.settings[position].groups)]
+        is_annotated = study.asks(guideline.name, row.scenario)
+        judged = [
+            position for position in positions if is_annotated and rule.applies_to(table.settings[position].groups)
+        ]
         labels = QuestionLabels(table=table, guideline=guideline, question=question, positions=judged, rule=rule)
         by = annotators_of(study, guideline, study.application(row.application)).headline if judged else ()
         for source in by:

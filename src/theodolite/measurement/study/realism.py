@@ -469,9 +469,9 @@ def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: RoleBreakRules) ->
 
 
 def _repetitions(dialogue: Dialogue, turns: Sequence[Turn], same_words: float) -> Iterator[RoleBreak]:
-    said = [_prepared(turn.prompt) for turn in turns]
+    prompts = [_prepared(turn.prompt) for turn in turns]
     for position, turn in enumerate(turns):
-        if any(_in_common(said[position], earlier) >= same_words for earlier in said[:position]):
+        if any(_in_common(prompts[position], earlier) >= same_words for earlier in prompts[:position]):
             yield RoleBreak(dialogue=dialogue.label, turn=turn.number, words=_beginning(turn.prompt))
 
 

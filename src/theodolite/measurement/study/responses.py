@@ -282,9 +282,9 @@ def _observed(evidence: Evidence) -> Iterator[ConstructAnswers]:
     """Yield findings in dialogues by the leading annotators."""
     table, study = evidence.answers, evidence.study
     for guideline in study.guidelines:
-        asked = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
-        scenarios = sorted({one.scenario for one in table.settings}) if asked else []
-        for question, level, (scenario, name) in product(asked, Level, _contexts(evidence, scenarios)):
+        construct_questions = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
+        scenarios = sorted({one.scenario for one in table.settings}) if construct_questions else []
+        for question, level, (scenario, name) in product(construct_questions, Level, _contexts(evidence, scenarios)):
             positions = [
                 position
                 for position in positions_of(study, table, name, guideline)

@@ -57,12 +57,12 @@ Kinds = Mapping[str, NodeKind]
 
 def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
     """Return all errors of a design, each once and with its path from the root."""
-    shape = tuple(_shape_faults(design, methods))
-    if shape:
-        return shape
-    faults: list[Diagnostic] = []
-    _kinds(design, methods, faults)
-    return tuple(faults)
+    structural = tuple(_shape_faults(design, methods))
+    if structural:
+        return structural
+    diagnostics: list[Diagnostic] = []
+    _kinds(design, methods, diagnostics)
+    return tuple(diagnostics)
 
 
 def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
@@ -71,12 +71,12 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
     Raises:
         InputError: If the design has errors; `faults` lists all of them.
     """
-    faults = list(_shape_faults(design, methods))
-    kinds = {} if faults else _kinds(design, methods, faults)
-    if faults:
-        lines = "; ".join(f"{'.'.join(map(str, fault.path))}: {fault.message}" for fault in faults)
+    diagnostics = list(_shape_faults(design, methods))
+    kinds = {} if diagnostics else _kinds(design, methods, diagnostics)
+    if diagnostics:
+        lines = "; ".join(f"{'.'.join(map(str, diagnostic.path))}: {diagnostic.message}" for diagnostic in diagnostics)
         message = f"tree `{design.name}` cannot be used: {lines}"
-        raise InputError(message, faults=faults)
+        raise InputError(message, faults=diagnostics)
     return kinds
 
 
@@ -106,71 +106,71 @@ def _shape_faults(design: TreeDesign, methods: Methods) -> Iterator[Diagnostic]:
         yield Diagnostic(path=(NODES,), message=str(error), at_key=True)
 
 
-def _kinds(design: TreeDesign, methods: Methods, faults: list[Diagnostic]) -> dict[str, NodeKind]:
+def _kinds(design: TreeDesign, methods: Methods, diagnostics: list[Diagnostic]) -> dict[str, NodeKind]:
     kinds: dict[str, NodeKind] = {}
     for node in design.upwards():
         below = {child: kinds[child] for child in node.children if child in kinds}
         if len(below) == len(set(node.children)):  # errors that follow from a faulty node are not reported again
-            kind = _kind(node, below, methods, faults)
+            kind = _kind(node, below, methods, diagnostics)
             if kind is not None:
                 kinds[node.name] = kind
     return kinds
 
 
-def _kind(node: TreeNode, below: Kinds, methods: Methods, faults: list[Diagnostic]) -> NodeKind | None:
-    before = len(faults)
+def _kind(node: TreeNode, below: Kinds, methods: Methods, diagnostics: list[Diagnostic]) -> NodeKind | None:
+    before = len(diagnostics)
     match node:
         case AnswersNode():
-            kind = _answers_kind(node, faults)
+            kind = _answers_kind(node, diagnostics)
         case TransformNode():
-            kind = _transform_kind(node, below[node.of], faults)
+            kind = _transform_kind(node, below[node.of], diagnostics)
         case CollapseNode():
-            kind = _collapsed_kind(node, below[node.of], methods[node.summary], faults)
+            kind = _collapsed_kind(node, below[node.of], methods[node.summary], diagnostics)
         case SummaryNode():
-            kind = _summary_kind(node, below, methods[node.summary], faults)
+            kind = _summary_kind(node, below, methods[node.summary], diagnostics)
         case _:
             assert_never(node)
-    return kind if len(faults) == before else None
+    return kind if len(diagnostics) == before else None
 
 
-def _answers_kind(node: AnswersNode, faults: list[Diagnostic]) -> NodeKind:
+def _answers_kind(node: AnswersNode, diagnostics: list[Diagnostic]) -> NodeKind:
     if not node.has_scale:
         message = f"node `{node.name}` needs `scale`: nothing tells what may answer `{node.question}`"
-        faults.append(Diagnostic(path=(NODES, node.name), message=message, at_key=True))
+        diagnostics.append(Diagnostic(path=(NODES, node.name), message=message, at_key=True))
     if node.free_text:
         return NodeKind(holds=Holds.TEXTS, many=True)
     holds = Holds.LABELS if node.labels else Holds.NUMBERS
     return NodeKind(holds=holds, many=True, range=node.range, labels=node.labels, orientation=node.orientation)
 
 
-def _transform_kind(node: TransformNode, child: NodeKind, faults: list[Diagnostic]) -> NodeKind:
+def _transform_kind(node: TransformNode, child: NodeKind, diagnostics: list[Diagnostic]) -> NodeKind:
     if node.form is TransformForm.RECODE:
-        return _recoded_kind(node, child, faults)
+        return _recoded_kind(node, child, diagnostics)
     if child.holds is not Holds.NUMBERS:
-        faults.append(
+        diagnostics.append(
             _fault(node, f"cannot {node.form.value} {child.holds.value}; recode `{node.of}` to numbers first")
         )
         return child
     if node.form is TransformForm.REVERSE:
         return replace(child, orientation=_FLIPPED[child.orientation])
     if node.range is None:
-        faults.append(_fault(node, "needs `scale`, the range that the values are moved to, e.g. `0-1`"))
+        diagnostics.append(_fault(node, "needs `scale`, the range that the values are moved to, e.g. `0-1`"))
     return replace(child, range=node.range)
 
 
-def _recoded_kind(node: TransformNode, child: NodeKind, faults: list[Diagnostic]) -> NodeKind:
+def _recoded_kind(node: TransformNode, child: NodeKind, diagnostics: list[Diagnostic]) -> NodeKind:
     numbers = [number for number in node.recoded.values() if number is not None]
     if child.holds is Holds.LABELS:
-        faults += _label_faults(node, child)
+        diagnostics += _label_faults(node, child)
     elif child.holds is not Holds.NUMBERS or not child.many:
-        faults.append(_fault(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
+        diagnostics.append(_fault(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
     if node.range is None and len(set(numbers)) < 2:
-        faults.append(_fault(node, "needs two different numbers in `values`, or `scale` beside one"))
+        diagnostics.append(_fault(node, "needs two different numbers in `values`, or `scale` beside one"))
         return child
     after = node.range or ValueRange(lowest=min(numbers), highest=max(numbers))
     outside = [number for number in numbers if not after.lowest <= number <= after.highest]
     if outside:
-        faults.append(_fault(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
+        diagnostics.append(_fault(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
     return replace(child, holds=Holds.NUMBERS, range=after, labels=(), orientation=node.orientation)
 
 
@@ -185,20 +185,22 @@ def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
             yield _fault(node, f"recodes `{label}`, which is not an answer of `{node.of}`{near}", "values")
 
 
-def _collapsed_kind(node: CollapseNode, child: NodeKind, method: SummaryMethod, faults: list[Diagnostic]) -> NodeKind:
+def _collapsed_kind(
+    node: CollapseNode, child: NodeKind, method: SummaryMethod, diagnostics: list[Diagnostic]
+) -> NodeKind:
     if not child.many:
-        faults.append(_fault(node, f"collapses `{node.of}`, which holds one number already"))
-    return replace(_summed(node, method, {node.of: child}, faults), many=True)
+        diagnostics.append(_fault(node, f"collapses `{node.of}`, which holds one number already"))
+    return replace(_summed(node, method, {node.of: child}, diagnostics), many=True)
 
 
-def _summary_kind(node: SummaryNode, below: Kinds, method: SummaryMethod, faults: list[Diagnostic]) -> NodeKind:
+def _summary_kind(node: SummaryNode, below: Kinds, method: SummaryMethod, diagnostics: list[Diagnostic]) -> NodeKind:
     summed = {edge.child: below[edge.child] for edge in node.edges}
-    kind = _summed(node, method, summed, faults)
+    kind = _summed(node, method, summed, diagnostics)
     return replace(kind, sides=kind.sides | ({node.side} if node.side else set()))
 
 
 def _summed(
-    node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kinds, faults: list[Diagnostic]
+    node: SummaryNode | CollapseNode, method: SummaryMethod, below: Kinds, diagnostics: list[Diagnostic]
 ) -> NodeKind:
     sides = frozenset(side for kind in below.values() for side in kind.sides)
     if method.takes is Holds.MEMBERS:
@@ -209,14 +211,14 @@ def _summed(
             words = (
                 f"takes the {method.name} of `{name}`, which holds {kind.holds.value}, not {method.takes.value}{tail}"
             )
-            faults.append(_fault(node, words, child=name))
+            diagnostics.append(_fault(node, words, child=name))
     if len(sides) > 1:
         words = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
-        faults.append(_fault(node, words))
+        diagnostics.append(_fault(node, words))
     if method.takes is not Holds.NUMBERS:
         return NodeKind(holds=method.gives, sides=sides)
-    faults += _order_faults(node, method, below)
-    faults += _range_faults(node, method, below)
+    diagnostics += _order_faults(node, method, below)
+    diagnostics += _range_faults(node, method, below)
     first = next((kind for kind in below.values() if kind.range), NodeKind(holds=Holds.NUMBERS))
     ranges = [kind.range for kind in below.values() if kind.range]
     orientation = Orientation.HIGHER_IS_WORSE if method.needs_order else first.orientation

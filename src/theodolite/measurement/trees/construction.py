@@ -201,8 +201,8 @@ class _DesignBuilder:
         impacts = {one.node: result for one in dimensions if (result := self._impacts(one))}
         if self.topology.has_root:
             edges = tuple(Edge(child=dimension.node) for dimension in dimensions)
-            beside = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
-            yield SummaryNode(name=tree, summary=AGGREGATION, edges=edges, beside=beside)
+            evidence_kinds = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
+            yield SummaryNode(name=tree, summary=AGGREGATION, edges=edges, beside=evidence_kinds)
         for dimension in dimensions:
             yield from self._branch(dimension, dimension.node, CONDITIONS)
         simulated = [f"{dimension.node}, {SIMULATED}" for dimension in dimensions]
@@ -264,8 +264,8 @@ class _DesignBuilder:
                 yield from self._collation(self.items[item], condition)
 
     def _is_asked(self, item: RiskItem, condition: TestCondition) -> bool:
-        asked_at = self.sources.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
-        return asked_at is None or condition.level in asked_at
+        scenarios = self.sources.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
+        return scenarios is None or condition.level in scenarios
 
     def _has_testers(self) -> bool:
         return any(item.by_testers for item in self.items.values())

@@ -141,7 +141,7 @@ def _labels(
 ) -> Iterator[dict[str, Any]]:
     guidelines = {one.name: one for one in evidence.study.guidelines}
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
-    given = [
+    labels = [
         (
             people.get(annotation.annotator, annotation.annotator),
             kinds.get(annotation.annotator, "person"),
@@ -151,7 +151,7 @@ def _labels(
         for annotation in chunk.annotations.get(dialogue.key, [])
         for answer in annotation.answers
     ]
-    given += [
+    labels += [
         (
             "reference",
             "person",
@@ -160,7 +160,7 @@ def _labels(
         )
         for final in chunk.finals.get(dialogue.key, [])
     ]
-    for judge, kind, name, answer in given:
+    for judge, kind, name, answer in labels:
         if guideline in {"", name}:
             yield {
                 "judge": judge,

@@ -272,12 +272,12 @@ def _labels(
             yield _Label(judge=REFERENCE, judge_kind="final label", guideline=final.guideline, answer=answer)
     by_name = {annotator.name: annotator.guideline for annotator in evidence.study.annotators}
     for failure in failures:
-        asked = by_name.get(failure.annotator, "")
-        if failure.annotator and guideline in {"", asked}:
+        guideline_name = by_name.get(failure.annotator, "")
+        if failure.annotator and guideline in {"", guideline_name}:
             yield _Label(
                 judge=people.get(failure.annotator, failure.annotator),
                 judge_kind=kinds.get(failure.annotator, ""),
-                guideline=asked,
+                guideline=guideline_name,
                 answer=Answer(question="", outcome=Outcome.FAILED),
                 failure=failure,
             )

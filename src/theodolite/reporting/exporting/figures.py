@@ -61,11 +61,11 @@ def figures_of(evidence: Evidence, findings: Findings) -> tuple[Figure, ...]:
         findings: All numbers of the run.
     """
     study, rates = evidence.study, rates_of(findings, evidence.study)
-    drawn = list(_interval_plots(study, rates))
+    plots = list(_interval_plots(study, rates))
     rows = matrix_of(study, rates)
     if rows:
-        drawn.append(_heatmap(study, rows))
-    return tuple(drawn)
+        plots.append(_heatmap(study, rows))
+    return tuple(plots)
 
 
 def _interval_plots(study: Study, rates: tuple[Rate, ...]) -> Iterator[Figure]:

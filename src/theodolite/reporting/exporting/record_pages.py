@@ -82,19 +82,19 @@ class RecordPage:
     after: int | None
 
 
-def dialogue_page(source: RunRecords, wanted: RecordFilter, *, start: int, limit: int) -> RecordPage:
+def dialogue_page(source: RunRecords, criteria: RecordFilter, *, start: int, limit: int) -> RecordPage:
     """Return the completed dialogues from a position on, in order of the plan, without their turns.
 
     Positions of dialogues do not change during a run, so pages neither skip nor repeat a dialogue.
 
     Args:
         source: The records.
-        wanted: Filter.
+        criteria: Filter.
         start: First position.
         limit: Maximum number of dialogues per page; count.
     """
     result: list[tuple[int, Dialogue]] = []
-    for chunk in _chunks(source, wanted, start):
+    for chunk in _chunks(source, criteria, start):
         result += sorted(_placed(source, chunk).items())
         if len(result) > limit:
             break
@@ -105,18 +105,18 @@ def dialogue_page(source: RunRecords, wanted: RecordFilter, *, start: int, limit
     )
 
 
-def annotation_page(source: RunRecords, wanted: RecordFilter, *, start: int, limit: int) -> RecordPage:
+def annotation_page(source: RunRecords, criteria: RecordFilter, *, start: int, limit: int) -> RecordPage:
     """Return the annotations of whole dialogues from a position on, until there are at least `limit`.
 
     Args:
         source: The records.
-        wanted: Filter.
+        criteria: Filter.
         start: First position.
         limit: Annotations after which the page ends with its dialogue; count.
     """
     records: list[dict[str, object]] = []
-    for chunk in _chunks(source, wanted, start):
-        for position, result in _annotations(source, chunk, wanted.guideline):
+    for chunk in _chunks(source, criteria, start):
+        for position, result in _annotations(source, chunk, criteria.guideline):
             if len(records) >= limit and result:
                 return RecordPage(records=tuple(records), after=position)
             records += result
@@ -188,9 +188,9 @@ def dialogue_record(source: RunRecords, position: int, dialogue: Dialogue) -> di
     }
 
 
-def _chunks(source: RunRecords, wanted: RecordFilter, start: int) -> Iterator[list[int]]:
+def _chunks(source: RunRecords, criteria: RecordFilter, start: int) -> Iterator[list[int]]:
     """Yield positions that a filter admits, a few at a time."""
-    positions = (index for index in range(start, len(source.sessions)) if wanted.admits(source.sessions, index))
+    positions = (index for index in range(start, len(source.sessions)) if criteria.admits(source.sessions, index))
     while chunk := list(itertools.islice(positions, CHUNK)):
         yield chunk
 

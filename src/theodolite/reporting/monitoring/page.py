@@ -286,14 +286,14 @@ def application_chart(watch: Watch, application: str) -> str:
     ]
     panels = list(_panels(watch, segments))
     axis = lanes.Axis(_last(watch))
-    drawn = [
+    series = [
         *_changes(watch.changes, axis, len(panels)),
         *(part for index, panel in enumerate(panels) for part in _panel(panel, index, segments, axis)),
         *_marks([alert for alert in watch.alerts if alert.application == application], panels, axis),
         *_days(watch, axis, len(panels)),
     ]
     words = f"{watch.history.name}{f', {application}' if application else ''}: {len(panels)} metrics of rolling windows"
-    return lanes.chart(drawn, len(panels), title=words, label=_spoken(watch, application))
+    return lanes.chart(series, len(panels), title=words, label=_spoken(watch, application))
 
 
 def _last(watch: Watch) -> int:

@@ -184,10 +184,10 @@ def _rule_text(rule: WordRule) -> str:
             f"  {rule.text}{within}\nelse `{rule.otherwise}`."
         )
     side = {Side.PROMPT: "prompt", Side.RESPONSE: "response", Side.BOTH: "prompt or response"}[rule.where]
-    wanted = [f"Label `{rule.then}` where a {side} holds one of", *(f"  {pattern}" for pattern in rule.any_of)]
+    rule_lines = [f"Label `{rule.then}` where a {side} holds one of", *(f"  {pattern}" for pattern in rule.any_of)]
     unwanted = ["and none of" if rule.any_of else f"Label `{rule.then}` where no {side} holds one of"]
     unwanted += [f"  {pattern}" for pattern in rule.none_of]
-    lines = [*(wanted if rule.any_of else []), *(unwanted if rule.none_of else [])]
+    lines = [*(rule_lines if rule.any_of else []), *(unwanted if rule.none_of else [])]
     return "\n".join([*lines, f"else `{rule.otherwise}`."])
 
 
@@ -339,8 +339,8 @@ def _question_text(question: Question) -> str:
     if question.scale.kind is ScaleKind.DECIMALS:
         points = [f"  any number from {question.scale.lowest} to {question.scale.highest}"]
     points += [f"  {UNABLE}"] * question.may_be_unable + [f"  {NOT_APPLICABLE}"] * question.may_not_apply
-    asked = f" (asked when {question.when.text})" if question.when else ""
-    return "\n".join([f"{question.name}: {question.text}{asked}", *points])
+    condition = f" (asked when {question.when.text})" if question.when else ""
+    return "\n".join([f"{question.name}: {question.text}{condition}", *points])
 
 
 def _example_text(number: int, example: Example) -> str:

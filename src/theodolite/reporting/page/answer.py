@@ -178,8 +178,8 @@ def _tried_aid(subject: Subject) -> str:
             result = [report.figure(measure, rule=rule) for measure in _TRIED]
             results = [one.result for one in result if one is not None and isinstance(one.result, Estimate)]
             if len(results) == len(_TRIED):
-                tried = _tried_text(subject, report, results)
-                return f"{title_of(subject.study, report.judge)}, {rule}: {tried}"
+                validation_note = _tried_text(subject, report, results)
+                return f"{title_of(subject.study, report.judge)}, {rule}: {validation_note}"
     return ""
 
 
@@ -332,15 +332,15 @@ def heatmap_of(subject: Subject) -> Heatmap | None:
     applications = tuple((app.name, subject.tint(app.name)) for app in subject.study.applications)
     return Heatmap(
         applications=applications,
-        levels=tuple(_level(rows, station) for station in stations),
+        levels=tuple(_level(rows, condition) for condition in stations),
         rows=tuple(
             HeatRow(
                 area=area,
                 group=groups[area],
                 cells=tuple(
                     cell
-                    for station in stations
-                    for cell in _cells(subject, by_cell.get((area, station)), len(applications))
+                    for condition in stations
+                    for cell in _cells(subject, by_cell.get((area, condition)), len(applications))
                 ),
             )
             for area in ordered
@@ -400,22 +400,22 @@ def _add_rest(subject: Subject, rate: Rate) -> None:
         subject.sets.add(f"rest{rate.place}", f"{of.application}: no defect", rest)
 
 
-def _sizes(rows: Sequence[MatrixRow], station: str) -> list[int]:
+def _sizes(rows: Sequence[MatrixRow], condition: str) -> list[int]:
     return [
-        rate.measurement.result.n for row in rows if row.station == station for rate in row.cells if rate is not None
+        rate.measurement.result.n for row in rows if row.station == condition for rate in row.cells if rate is not None
     ]
 
 
-def _largest(rows: Sequence[MatrixRow], station: str) -> int:
-    return max(_sizes(rows, station), default=0)
+def _largest(rows: Sequence[MatrixRow], condition: str) -> int:
+    return max(_sizes(rows, condition), default=0)
 
 
-def _level(rows: Sequence[MatrixRow], station: str) -> HeatLevel:
-    sizes = sorted(_sizes(rows, station))
+def _level(rows: Sequence[MatrixRow], condition: str) -> HeatLevel:
+    sizes = sorted(_sizes(rows, condition))
     low, high = sizes[0], sizes[-1]
     cell_size = figures.count(high) if low == high else f"{figures.count(low)} to {figures.count(high)}"
     return HeatLevel(
-        title=station[:1].upper() + station[1:], size=f"{cell_size} dialogues a cell", is_small=high < figures.FEW
+        title=condition[:1].upper() + condition[1:], size=f"{cell_size} dialogues a cell", is_small=high < figures.FEW
     )
 
 

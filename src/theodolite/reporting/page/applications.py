@@ -361,11 +361,11 @@ def _tally_cell(subject: Subject, tally: StrategyTally | None) -> TableCell:
     name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.held_by}"
     title = f"{tally.application}, {tally.scenario}: {strategy_title(subject.study.scenarios, tally.strategy)}"
     released = _set(subject, name, f"{title}; released", tally.dialogues)
-    held = _set(subject, f"{name}.held", f"{title}; all that was tried", tally.held)
-    opens_all = held if released and len(tally.dialogues) < len(tally.held) else ""
+    completed = _set(subject, f"{name}.held", f"{title}; all that was tried", tally.held)
+    opens_all = completed if released and len(tally.dialogues) < len(tally.held) else ""
     return TableCell(
         value=_released(tally),
-        opens=released or held,
+        opens=released or completed,
         links=(Link(before=" ", text="all", opens=opens_all),) if opens_all else (),
         details=("; ".join(_tally_details(subject, tally)),),
     )

@@ -146,12 +146,12 @@ def histograms(panels: Sequence[CountRow], *, label: str, unit: str) -> str:
     ticks = count_ticks(max((part.n for panel in panels for part in panel.parts), default=1))
     columns = 1 if len(panels) == 1 else 2 if len(panels) in {2, 4} else 3
     width, height = WIDTH / columns, 184
-    shapes: list[str] = []
+    elements: list[str] = []
     for number, panel in enumerate(panels):
         left, top = width * (number % columns), height * (number // columns)
-        shapes += _histogram(panel, left, top, min(width, 560), ticks, unit)
+        elements += _histogram(panel, left, top, min(width, 560), ticks, unit)
     rows = -(-len(panels) // columns)
-    return _svg(shapes, height * rows + 4, label)
+    return _svg(elements, height * rows + 4, label)
 
 
 def _histogram(
@@ -180,21 +180,21 @@ def stacked(panels: Sequence[CountRow], *, label: str) -> str:
     """Return one bar per panel, split by its parts, on a scale from 0 to 100%, as SVG; darker to the right."""
     labels = tuple(part.label for part in panels[0].parts)
     start, end = NAME + 10, WIDTH - 70
-    shapes, y = [], 8.0
+    elements, y = [], 8.0
     for line in _key_lines(labels, end - start):
         x = float(start)
         for place in line:
-            shapes.append(_rect(_step(place, len(labels)), x, y, 12, 12))
-            shapes.append(_text(x + 17, y + 10, labels[place]))
+            elements.append(_rect(_step(place, len(labels)), x, y, 12, 12))
+            elements.append(_text(x + 17, y + 10, labels[place]))
             x += _key_width(labels[place])
         y += 20
     top = y
     for panel in panels:
-        shapes += _stack(panel, start, end, y)
+        elements += _stack(panel, start, end, y)
         y += 30
     ticks = [(start + (end - start) * tick / 100, f"{tick}%") for tick in range(0, 101, 25)]
-    shapes = [*_grid(ticks, top, y), *shapes]
-    return _svg(shapes, y + 24, label)
+    elements = [*_grid(ticks, top, y), *elements]
+    return _svg(elements, y + 24, label)
 
 
 def _stack(panel: CountRow, start: float, end: float, y: float) -> Iterator[str]:
@@ -246,21 +246,21 @@ def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: s
     """
     start, end = NAME + 10, WIDTH - 300
     ticks = count_ticks(stages[0].n)
-    shapes, y = [], 6.0
+    elements, y = [], 6.0
     for number, stage in enumerate(stages):
         width = (end - start) * stage.n / ticks[-1]
         bar = _rect("shape", start, y + 4, width, 18)
         count = _text(start + width + 8, y + 18, figures.count(stage.n))
-        shapes.append(_text(NAME, y + 18, stage.label, kind="name", anchor="end"))
-        shapes.append(f'<g class="plain"{_opens(stage)}>{bar}{count}</g>')
+        elements.append(_text(NAME, y + 18, stage.label, kind="name", anchor="end"))
+        elements.append(f'<g class="plain"{_opens(stage)}>{bar}{count}</g>')
         lost = losses[number] if number < len(losses) else ()
         if lost:
             words = "; ".join(f"{figures.count(part.n)} {part.label}" for part in lost)
-            shapes.append(_text(end + 70, y + 34, _short(f"lost: {words}", 40)))
+            elements.append(_text(end + 70, y + 34, _short(f"lost: {words}", 40)))
         y += 28
     grid = [(start + (end - start) * tick / ticks[-1], figures.count(tick)) for tick in ticks]
-    shapes = [*_grid(grid, 6, y), *shapes]
-    return _svg(shapes, y + 24, label)
+    elements = [*_grid(grid, 6, y), *elements]
+    return _svg(elements, y + 24, label)
 
 
 def bars(rows: Sequence[BarRow], *, label: str, is_cost: bool = False) -> str:
@@ -273,20 +273,20 @@ def bars(rows: Sequence[BarRow], *, label: str, is_cost: bool = False) -> str:
     """
     start, end = NAME + 80, WIDTH - 220
     ticks = count_ticks(max(1, *(row.value for row in rows)))
-    shapes: list[str] = []
+    elements: list[str] = []
     y, heading = 4.0, ""
     for row in rows:
         if row.heading != heading:
-            shapes.append(_text(4, y + 18, row.heading, kind="name"))
+            elements.append(_text(4, y + 18, row.heading, kind="name"))
             y, heading = y + 26, row.heading
         width = (end - start) * row.value / ticks[-1]
-        shapes.append(_text(start - 10, y + 16, _short(row.title, 44), anchor="end"))
-        shapes.append(f'<g class="{_tint(row.tint)}">{_rect("shape", start, y + 5, width, 14)}</g>')
-        shapes.append(_text(end + 14, y + 16, _short(row.text, 36)))
+        elements.append(_text(start - 10, y + 16, _short(row.title, 44), anchor="end"))
+        elements.append(f'<g class="{_tint(row.tint)}">{_rect("shape", start, y + 5, width, 14)}</g>')
+        elements.append(_text(end + 14, y + 16, _short(row.text, 36)))
         y += 24
     words = (f"${tick / 1e6:g}" if is_cost else figures.count(tick) for tick in ticks)
     grid = [(start + (end - start) * tick / ticks[-1], text) for tick, text in zip(ticks, words, strict=True)]
-    return _svg([*_grid(grid, 4, y), *shapes], y + 24, label)
+    return _svg([*_grid(grid, 4, y), *elements], y + 24, label)
 
 
 def _tint(number: int) -> str:
@@ -335,18 +335,18 @@ def _rows(
     def at(value: float) -> float:
         return start + (end - start) * (min(max(value, least), most) - least) / (most - least)
 
-    shapes: list[str] = []
+    elements: list[str] = []
     y, heading = 4.0, ""
     for row in rows:
         if row.heading and row.heading != heading:
-            shapes.append(_text(4, y + 18, _short(row.heading, 120), kind="name"))
+            elements.append(_text(4, y + 18, _short(row.heading, 120), kind="name"))
             y += 26
         heading = row.heading or heading
-        shapes += _row(row, at, (start, end), y, longest=(round(_LONGEST * name / NAME), words))
+        elements += _row(row, at, (start, end), y, longest=(round(_LONGEST * name / NAME), words))
         y += 24
     grid = [(at(value), text) for value, text in ticks]
     zero = f'<line class="zero" x1="{at(0):.1f}" x2="{at(0):.1f}" y1="4" y2="{y:.1f}"/>' if least < 0 else ""
-    return _svg([*_grid(grid, 4, y), zero, *shapes], y + 24, label)
+    return _svg([*_grid(grid, 4, y), zero, *elements], y + 24, label)
 
 
 def _row(
@@ -389,9 +389,9 @@ def _grid(ticks: Sequence[tuple[float, str]], top: float, bottom: float) -> Iter
         yield _text(x, bottom + 16, text, anchor="middle")
 
 
-def _svg(shapes: Sequence[str], height: float, label: str) -> str:
+def _svg(elements: Sequence[str], height: float, label: str) -> str:
     size = f'viewBox="0 0 {WIDTH} {height:.0f}"'
-    return f'<svg class="chart" {size} role="img" aria-label="{escape(label)}">{"".join(shapes)}</svg>'
+    return f'<svg class="chart" {size} role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", kind: str = "") -> str:

@@ -54,11 +54,11 @@ def construct_blocks(subject: Subject) -> tuple[ConstructBlock, ...]:
 def _construct_block(subject: Subject, construct: Construct, found: Sequence[ConstructAnswers]) -> ConstructBlock:
     title, about = _CONSTRUCTS[construct]
     has_scenarios = any(one.scenario for one in found)
-    asked = {(one.instrument, one.question.name) for one in found if not one.annotator}
+    questions = {(one.instrument, one.question.name) for one in found if not one.annotator}
     shares = [
         share
         for finding in subject.findings.codings
-        if (finding.questionnaire, finding.question) in asked and finding.n_coders > 1
+        if (finding.questionnaire, finding.question) in questions and finding.n_coders > 1
         for share in finding.themes
         if not share.group
     ]
@@ -109,10 +109,10 @@ def _construct_rows(
     for index, one in enumerate(found):
         is_first = index == 0 or keys[index] != keys[index - 1]
         span = next((n for n, key in enumerate(keys[index:]) if key != keys[index]), len(keys) - index)
-        asked = one.question.text or one.question.name
+        question_text = one.question.text or one.question.name
         by = f"{_answered_by(subject, one)}, {one.level.value}"
         yield (
-            TableCell(value=asked, details=(by,), span=span if is_first else 0),
+            TableCell(value=question_text, details=(by,), span=span if is_first else 0),
             one.application,
             *([one.scenario or "all"] if has_scenarios else []),
             *_answer_cells(one),

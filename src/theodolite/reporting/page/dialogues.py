@@ -36,7 +36,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     views are made.
     """
     is_paired = len(subject.study.applications) > 1
-    kept = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios, is_paired=is_paired)
+    interned = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios, is_paired=is_paired)
     estimates: list[Json] = [
         _estimate(subject, index, measurement) for index, measurement in enumerate(subject.findings.measurements)
     ]
@@ -61,16 +61,16 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
         head["planned"] = sample.n_planned
     yield data_text(head)[:-1] + ',"cases":['
     for number, record in enumerate(records_at(subject.evidence, sample.places, with_calls=True)):
-        yield ("," if number else "") + data_text(_case(record, kept) | _final(subject, record.index))
+        yield ("," if number else "") + data_text(_case(record, interned) | _final(subject, record.index))
     yield "]"
     tail: dict[str, Iterable[Json]] = {
-        "sittings": (dict(zip(_SITTING, sitting, strict=True)) for sitting in kept.sittings),
-        "contexts": kept.contexts,
+        "sittings": (dict(zip(_SITTING, sitting, strict=True)) for sitting in interned.sittings),
+        "contexts": interned.contexts,
         "estimates": estimates,
         "chips": ({"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips),
     }
-    if kept.calls.lines:
-        tail["lines"] = kept.calls.lines
+    if interned.calls.lines:
+        tail["lines"] = interned.calls.lines
     for name, entries in tail.items():
         yield from _list_pieces(name, entries)
     yield ',"sets":' + data_text(dict(_sets(subject.sets.sets.values(), sample))) + "}"
@@ -92,8 +92,8 @@ def _scale(subject: Subject, annotator: Annotator) -> dict[str, Json]:
     """Return the labels of an annotator's main question in order, if they are few numbers."""
     guideline = next((one for one in subject.study.guidelines if one.name == annotator.guideline), None)
     labels = guideline.question.scale.categories if guideline else ()
-    is_drawn = 2 < len(labels) <= _MOST_STEPS and all(label.isdecimal() for label in labels)
-    return {"scale": [*labels]} if is_drawn else {}
+    is_scale = 2 < len(labels) <= _MOST_STEPS and all(label.isdecimal() for label in labels)
+    return {"scale": [*labels]} if is_scale else {}
 
 
 def _list_pieces(name: str, entries: Iterable[Json]) -> Iterator[str]:
@@ -110,16 +110,19 @@ def _list_pieces(name: str, entries: Iterable[Json]) -> Iterator[str]:
 def _sets(sets: Iterable[CaseSet], sample: Embedded) -> Iterator[tuple[str, dict[str, Json]]]:
     """Yield the sets by name; a set with the same dialogues as an earlier one refers to it."""
     known: dict[tuple[int, ...], str] = {}
-    for kept in sets:
-        first = known.setdefault(kept.cases, kept.name)
-        yield kept.name, _set(kept, sample) if first == kept.name else {"title": kept.title, "as": first}
+    for case_set in sets:
+        first = known.setdefault(case_set.cases, case_set.name)
+        yield (
+            case_set.name,
+            _set(case_set, sample) if first == case_set.name else {"title": case_set.title, "as": first},
+        )
 
 
-def _set(kept: CaseSet, sample: Embedded) -> dict[str, Json]:
+def _set(case_set: CaseSet, sample: Embedded) -> dict[str, Json]:
     """Return a set by the positions of its dialogues in the file, with their total if some are missing."""
-    cases: list[Json] = [*sample.within(kept.cases)]
-    entry: dict[str, Json] = {"title": kept.title, "cases": cases}
-    return entry if len(cases) == len(kept.cases) else {**entry, "n": len(kept.cases)}
+    cases: list[Json] = [*sample.within(case_set.cases)]
+    entry: dict[str, Json] = {"title": case_set.title, "cases": cases}
+    return entry if len(cases) == len(case_set.cases) else {**entry, "n": len(case_set.cases)}
 
 
 def data_text(data: Json) -> str:
@@ -160,7 +163,7 @@ class _Kept:
         return self.contexts.setdefault(text, len(self.contexts))
 
 
-def _case(case: CaseRecord, kept: _Kept) -> dict[str, Json]:
+def _case(case: CaseRecord, interned: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "label": case.session.label,
         "application": case.session.application,
@@ -168,26 +171,26 @@ def _case(case: CaseRecord, kept: _Kept) -> dict[str, Json]:
         "level": case.session.level.value,
         "by": case.session.held_by.value,
         "groups": dict(case.session.groups),
-        "annotations": [_annotation(annotation, case, kept) for annotation in case.annotations.values()],
+        "annotations": [_annotation(annotation, case, interned) for annotation in case.annotations.values()],
         "finals": [
             {"guideline": g, "question": q, "value": f.value or f.outcome.value, "origin": f.origin.value}
             for (g, q), f in case.adjudications.items()
         ],
     }
-    if kept.is_paired:
-        entry["pair"] = kept.pairs.setdefault(case.session.pair_key, len(kept.pairs))
+    if interned.is_paired:
+        entry["pair"] = interned.pairs.setdefault(case.session.pair_key, len(interned.pairs))
     if case.failures:
         entry["failures"] = [_failure(failure, case) for failure in case.failures]
     if isinstance(case.session.tester, Persona):
         entry["persona"] = {"name": case.session.tester.name, "text": case.session.tester.text}
     if case.dialogue is not None:
-        entry |= _dialogue(case.dialogue, kept)
+        entry |= _dialogue(case.dialogue, interned)
         if spent := spent_text(case.calls.get(case.dialogue.key, ())):
             entry["spent"] = spent
     return entry
 
 
-def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
+def _dialogue(dialogue: Dialogue, interned: _Kept) -> dict[str, Json]:
     entry: dict[str, Json] = {
         "turns": [[turn.prompt, turn.response] for turn in dialogue.turns],
         "ending": _ending(dialogue),
@@ -196,16 +199,18 @@ def _dialogue(dialogue: Dialogue, kept: _Kept) -> dict[str, Json]:
     if dialogue.withheld:
         entry["withheld"] = dialogue.withheld
     if dialogue.strategies:
-        entry["strategies"] = [_strategy(strategy, kept.scenarios) for strategy in dialogue.strategies]
+        entry["strategies"] = [_strategy(strategy, interned.scenarios) for strategy in dialogue.strategies]
     if dialogue.scripted:
         entry["scripted"] = list(dialogue.scripted)
     material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
     if material:
-        entry["context"] = kept.context(material)
+        entry["context"] = interned.context(material)
     if any(turn.context for turn in dialogue.turns):
-        entry["sources"] = [kept.context(turn.context) if turn.context else None for turn in dialogue.turns]
+        entry["sources"] = [interned.context(turn.context) if turn.context else None for turn in dialogue.turns]
     if searches:
-        entry["found"] = [[kept.context(f"{one.name}\n{one.text}") for one in result.passages] for result in searches]
+        entry["found"] = [
+            [interned.context(f"{one.name}\n{one.text}") for one in result.passages] for result in searches
+        ]
     return entry
 
 
@@ -231,18 +236,18 @@ def _strategy(strategy: Strategy, scenarios: Sequence[Scenario]) -> dict[str, Js
     }
 
 
-def _annotation(annotation: Annotation, case: CaseRecord, kept: _Kept) -> dict[str, Json]:
+def _annotation(annotation: Annotation, case: CaseRecord, interned: _Kept) -> dict[str, Json]:
     versions = annotation.annotator_version[:SHORT], annotation.instrument_version[:SHORT]
-    sitting = (annotation.annotator, versions[0], annotation.guideline, versions[1])
+    source = (annotation.annotator, versions[0], annotation.guideline, versions[1])
     entry: dict[str, Json] = {
-        "sitting": kept.sittings.setdefault(sitting, len(kept.sittings)),
+        "sitting": interned.sittings.setdefault(source, len(interned.sittings)),
         "answers": [_answer(answer) for answer in annotation.answers],
     }
     if annotation.scripted:
         entry["scripted"] = True
     if notes := notes_of(annotation):
         entry["notes"] = [*notes]
-    if calls := kept.calls.entry(case.calls.get(annotation.unit, ())):
+    if calls := interned.calls.entry(case.calls.get(annotation.unit, ())):
         entry["calls"] = calls
     return entry
 
@@ -377,11 +382,11 @@ class Embedded:
         """The number of dialogues in the file and how to read the rest; empty if all are in the file."""
         if self.is_whole:
             return ""
-        here, planned = figures.count(len(self.places)), figures.count(self.n_planned)
+        embedded, planned = figures.count(len(self.places)), figures.count(self.n_planned)
         telling, all_telling = figures.count(self.n_telling), figures.count(self.n_all_telling)
         rest = figures.count(len(self.places) - self.n_telling)
         return (
-            f"{here} of {planned} dialogues stand in this file: {telling} of the {all_telling} with a defect, "
+            f"{embedded} of {planned} dialogues stand in this file: {telling} of the {all_telling} with a defect, "
             f"a disagreement, a failure or no label, and {rest} of the others, drawn by the study's seed. "
             f"All counts are of all dialogues. To read another one:  {self.show_command} LABEL"
         )
@@ -417,14 +422,14 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
                 break
             chosen[place] = None
     places = sorted(chosen)
-    held = sum(sizes[place] + _AROUND for place in places)
+    size = sum(sizes[place] + _AROUND for place in places)
     return Embedded(
         places=places,
         n_planned=planned,
         n_telling=len(telling & chosen.keys()),
         n_all_telling=len(telling),
         show_command=subject.facts.show_command,
-        room=max(0, letters - held),
+        room=max(0, letters - size),
         _index={place: number for number, place in enumerate(places)},
     )
 
@@ -435,8 +440,8 @@ def _has_judge(subject: Subject) -> bool:
 
 def _telling(subject: Subject) -> set[int]:
     """Return the positions of the dialogues with a defect, a disagreement, a failure or no label."""
-    kept = subject.sets.sets
-    telling = {place for name in _TELLING if name in kept for place in kept[name].cases}
+    case_sets = subject.sets.sets
+    telling = {place for name in _TELLING if name in case_sets for place in case_sets[name].cases}
     for account in subject.accounts:
         for part in account.unmeasured:
             telling.update(part.cases if part.outcome is not Outcome.NOT_APPLICABLE else ())
@@ -480,8 +485,8 @@ class CallTexts:
         if letters > self.room:
             return {**entry, "leftOut": True}
         self.room -= letters
-        said: list[Json] = [[name, [self._number(line) for line in lines]] for name, lines in texts]
-        return {**entry, "texts": said}
+        encoded: list[Json] = [[name, [self._number(line) for line in lines]] for name, lines in texts]
+        return {**entry, "texts": encoded}
 
     def _number(self, line: str) -> int:
         return self.lines.setdefault(line, len(self.lines))

@@ -108,12 +108,12 @@ def _sides(comparison: Comparison) -> str:
 
 def _versions_chart(subject: Subject, rows: Sequence[tuple[Comparison, PairedRate]]) -> Chart:
     title = "Differences between applications"
-    drawn = [row for one, rate in rows for row in _difference_row(subject, one, rate)]
+    chart_rows = [row for one, rate in rows for row in _difference_row(subject, one, rate)]
     return Chart(
         title=title,
         legend="Rate of the second application minus rate of the first, with 95% intervals."
         " To the left of 0 the second one has fewer defects.",
-        drawing=differences(drawn, label=_WORDS.format(title)) if drawn else "",
+        drawing=differences(chart_rows, label=_WORDS.format(title)) if chart_rows else "",
         table=Table(
             title=f"{title}: values",
             columns=columns("First and second", "Rate", "By", "Defects", "Pairs", "Second minus first"),
@@ -170,13 +170,13 @@ def gap_chart(subject: Subject) -> Chart | None:
     if not gaps:
         return None
     title = "Gap between groups"
-    drawn = [row for gap in gaps for row in _gap_row(subject, gap)]
+    chart_rows = [row for gap in gaps for row in _gap_row(subject, gap)]
     return Chart(
         title=title,
         legend="Highest rate of a group minus the lowest, among groups with 10 labelled dialogues or more."
         " Each interval holds for all pairs of its groups at once; of twenty gaps without a true difference"
         " one or fewer is expected to exclude 0.",
-        drawing=dots(drawn, axis=1.0, label=_WORDS.format(title), unit="points") if drawn else "",
+        drawing=dots(chart_rows, axis=1.0, label=_WORDS.format(title), unit="points") if chart_rows else "",
         table=Table(
             title=f"{title}: values",
             columns=columns("Rate", "Application", "Group", "Highest", "Lowest", "Gap"),
@@ -231,14 +231,14 @@ def typology_chart(subject: Subject) -> Chart | None:
     order = {(guideline.name, rule.name): index for index, (guideline, rule) in enumerate(rules_of(subject.study))}
     rates = sorted(result, key=lambda one: order[one.subject.guideline, one.subject.rule])
     title = "Defect rates by types"
-    drawn = [row for one in rates for row in _typology_row(subject, one)]
+    chart_rows = [row for one in rates for row in _typology_row(subject, one)]
     types = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in typology.applications.items())
     return Chart(
         title=title,
         legend=f"Defect rates of each type of user (by {typology.by.replace('_', ' ')}) with each type of application,"
         " with 95% intervals. Dialogues of one user are one cluster."
         " Intervals describe further users of a type with these applications, not further applications.",
-        drawing=dots(drawn, axis=1.0, label=_WORDS.format(title)) if drawn else "",
+        drawing=dots(chart_rows, axis=1.0, label=_WORDS.format(title)) if chart_rows else "",
         table=Table(
             title=f"{title}: values",
             columns=columns(

@@ -72,13 +72,13 @@ def _severity(subject: Subject, guideline: Guideline, annotator: str, name: str)
         panels.append(CountRow(title=application, tint=subject.tint(application), parts=parts))
     title = f"Severity: {guideline.name}, by {by}"
     unit = "labels" if annotator == PEOPLE else "dialogues"
-    drawn = [replace(panel, parts=panel.parts[: len(scale)]) for panel in panels]
+    shown_panels = [replace(panel, parts=panel.parts[: len(scale)]) for panel in panels]
     others = ", ".join(labels[len(scale) :])
     return Chart(
         title=title,
         legend=f"{guideline.question.text or guideline.question.name} Columns are {unit}, one scale for all."
         + (f" The table also counts: {others}." if others else ""),
-        drawing=histograms(drawn, label=_in_words(title), unit=unit),
+        drawing=histograms(shown_panels, label=_in_words(title), unit=unit),
         table=_panel_table(title, "Application", panels),
     )
 
@@ -321,7 +321,7 @@ def funnels(subject: Subject) -> tuple[tuple[str, str, Chart], ...]:
 def _funnel(subject: Subject, number: int, account: Account) -> Chart:
     """Return planned, run, scored and used dialogues of a guideline with the losses by source."""
     losses: dict[str, list[Part]] = {"run": [], "scored": [], "used": []}
-    gone: dict[str, set[int]] = {stage: set() for stage in losses}
+    lost: dict[str, set[int]] = {stage: set() for stage in losses}
     for index, part in enumerate(account.unmeasured):
         ran = {case for case in part.cases if subject.cases[case].dialogue is not None}
         last = "used" if part.outcome is Outcome.UNPARSEABLE else "scored"
@@ -329,10 +329,10 @@ def _funnel(subject: Subject, number: int, account: Account) -> Chart:
             if cases:
                 opens = subject.sets.add(f"lost{number}.{index}.{stage}", f"{part.words} ({account.guideline})", cases)
                 losses[stage].append(Part(label=part.words, n=len(cases), opens=opens))
-                gone[stage] |= cases
+                lost[stage] |= cases
     left = {*account.labelled.cases, *(case for part in account.unmeasured for case in part.cases)}
     stages = [_stage(subject, number, account, "planned", left)]
-    for stage, cases in gone.items():
+    for stage, cases in lost.items():
         left = left - cases
         stages.append(_stage(subject, number, account, stage, left))
     title = f"From plan to rate: {account.guideline}"

@@ -232,22 +232,22 @@ def _guardrail_utility(subject: Subject) -> Iterator[UtilityPlot]:
     guardrail = guardrail_of(subject.study)
     if guardrail is None:
         return
-    by_station: dict[str, dict[str, dict[bool, Rate]]] = {}
+    by_condition: dict[str, dict[str, dict[bool, Rate]]] = {}
     for is_risk, rule in ((False, guardrail.withheld), (True, guardrail.released)):
         for rate in lead_rates(subject.rates, guardrail.guideline.name, rule.name):
             if rate.estimate and rate.estimate.n >= figures.FEW:
-                own = by_station.setdefault(f"{rate.annotator}\0{rate.station}", {})
+                own = by_condition.setdefault(f"{rate.annotator}\0{rate.station}", {})
                 own.setdefault(rate.measurement.application, {})[is_risk] = rate
-    for key, own in by_station.items():
-        annotator, _, station = key.partition("\0")
+    for key, own in by_condition.items():
+        annotator, _, condition = key.partition("\0")
         sides = {
             name: (_answered(result[False]), _Share(*ends_of(result[True]), _n(result[True]), "prohibited released"))
             for name, result in own.items()
             if len(result) == 2
         }
         if sides:
-            by = title_of(subject.study, annotator) if len({one.partition("\0")[0] for one in by_station}) > 1 else ""
-            title = ", ".join(filter(None, (guardrail.guideline.name, station, by)))
+            by = title_of(subject.study, annotator) if len({one.partition("\0")[0] for one in by_condition}) > 1 else ""
+            title = ", ".join(filter(None, (guardrail.guideline.name, condition, by)))
             yield _utility_plot(subject, title, ("Permitted answered", "Prohibited released"), sides)
 
 

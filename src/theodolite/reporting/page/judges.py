@@ -118,14 +118,14 @@ def _n_asked(judge: JudgeDiagnostics) -> int:
 
 
 def _ground_cells(subject: Subject, judge: JudgeDiagnostics) -> tuple[Value | TableCell, ...]:
-    asked = _n_asked(judge)
+    n_calls = _n_asked(judge)
     return (
         title_of(subject.study, judge.annotator),
         judge.application,
         judge.verdicts,
         _share(subject, judge, "ungrounded", judge.ungrounded, judge.quoting),
-        _share(subject, judge, "control", judge.control_failed, asked),
-        figures.share(judge.control_unanswered, asked) if asked else "not asked",
+        _share(subject, judge, "control", judge.control_failed, n_calls),
+        figures.share(judge.control_unanswered, n_calls) if n_calls else "not asked",
         ", ".join(judge.answered_as) or "no name given",
     )
 

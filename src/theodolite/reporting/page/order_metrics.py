@@ -76,11 +76,11 @@ class OrderBlock:
 def order_blocks(subject: Subject) -> tuple[OrderBlock, ...]:
     """Return one block for each scored question; none if no question has scores."""
     metrics = subject.findings.order_metrics
-    drawn = [one for one in metrics.sequences if one.windows.positions][:CHARTS]
+    charted = [one for one in metrics.sequences if one.windows.positions][:CHARTS]
     subjects = [*(one.subject for one in metrics.sequences), *(one.subject for one in metrics.rankings)]
     keys = sorted({_key(one) for one in subjects})
     return tuple(
-        _block(subject, key, [one for one in metrics.sequences if _key(one.subject) == key], drawn) for key in keys
+        _block(subject, key, [one for one in metrics.sequences if _key(one.subject) == key], charted) for key in keys
     )
 
 
@@ -94,7 +94,7 @@ def title_of_key(key: tuple[str, str]) -> str:
 
 
 def _block(
-    subject: Subject, key: tuple[str, str], findings: Sequence[OrderFinding], drawn: Sequence[OrderFinding]
+    subject: Subject, key: tuple[str, str], findings: Sequence[OrderFinding], charted: Sequence[OrderFinding]
 ) -> OrderBlock:
     first = findings[0] if findings else None
     rankings = [one for one in subject.findings.order_metrics.rankings if _key(one.subject) == key]
@@ -109,7 +109,7 @@ def _block(
             for one in findings
             if isinstance(one.profile, Undefined)
         ),
-        sequences=tuple(_sequence(subject, one, is_drawn=one in drawn) for one in findings),
+        sequences=tuple(_sequence(subject, one, has_chart=one in charted) for one in findings),
         rankings=_ranking_table(title, tuple(_ranking(subject, one) for one in rankings)),
     )
 
@@ -172,12 +172,12 @@ def metric_cells(profile: OrderProfile) -> tuple[str, str, str, str]:
     return pen, cin, lis, lnds
 
 
-def _sequence(subject: Subject, finding: OrderFinding, *, is_drawn: bool) -> SequenceBlock:
+def _sequence(subject: Subject, finding: OrderFinding, *, has_chart: bool) -> SequenceBlock:
     title = f"{title_of_key(_key(finding.subject))}, {_who(subject, finding)}"
     return SequenceBlock(
         title=_who(subject, finding),
         region=f"{title}: rolling windows",
-        chart=sequence_chart(finding) if is_drawn else "",
+        chart=sequence_chart(finding) if has_chart else "",
         notes=finding.profile.notes if isinstance(finding.profile, OrderProfile) else (),
         worst=_worst_table(subject, title, finding),
         runs=_metric_table(

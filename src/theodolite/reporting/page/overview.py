@@ -106,11 +106,11 @@ def tiles_of(subject: Subject) -> tuple[Tile, ...]:
 
 
 def _dialogue_tile(subject: Subject) -> Tile:
-    held, planned = subject.evidence.answers.n_completed, len(subject.cases)
+    completed, planned = subject.evidence.answers.n_completed, len(subject.cases)
     return Tile(
         icon="dialogues",
         label="Dialogues",
-        value=figures.count(held),
+        value=figures.count(completed),
         unit=f"of {figures.count(planned)} planned",
         notes=(_counted(subject, "failed", "failed"),),
     )
@@ -143,8 +143,8 @@ def _completeness_tile(subject: Subject) -> Tile:
 
 def _counted(subject: Subject, name: str, words: str) -> Badge:
     """Return the number of cases in a set; a badge without cases is not a link."""
-    kept = subject.sets.sets.get(name)
-    n = len(kept.cases) if kept else 0
+    case_set = subject.sets.sets.get(name)
+    n = len(case_set.cases) if case_set else 0
     return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
 
 

@@ -345,13 +345,13 @@ class MethodView:
 def method_view(subject: Subject) -> MethodView:
     """Return the origin of a run."""
     run, facts, study = subject.evidence.run, subject.facts, subject.study
-    held, planned = subject.evidence.answers.n_completed, len(subject.cases)
+    completed, planned = subject.evidence.answers.n_completed, len(subject.cases)
     entries = {
         "To repeat this run": facts.command,
         "Study": f"{study.name}, version {run.study_version[:SHORT]}",
         "Plan": f"version {run.plan_version[:SHORT]}, seed {study.sampling.seed}",
         "Run": f"number {run.number}, {run.state.value}, started {run.started:%Y-%m-%d %H:%M} UTC",
-        "Dialogues": f"{figures.count(held)} of {figures.count(planned)} planned",
+        "Dialogues": f"{figures.count(completed)} of {figures.count(planned)} planned",
         "Hosts": _hosts(facts),
         "Calls": _spending_text(subject.evidence.spending),
         "Created with": f"theodolite {facts.package_version}, {facts.generated:%Y-%m-%d %H:%M} UTC",

@@ -107,11 +107,11 @@ def _flipped(subject: Subject) -> list[int]:
     flipped: list[int] = []
     for guideline, rule in rules_of(subject.study):
         defects = {case.index for case in subject.defects(guideline, rule)}
-        asked = list(_labelled(subject, guideline, rule))
+        labelled = list(_labelled(subject, guideline, rule))
         # Defects are few and pair keys are long, so of the other keys only those that match a defect are stored.
-        bad = {case.index: case.pair_key for case in asked if case.index in defects}
+        bad = {case.index: case.pair_key for case in labelled if case.index in defects}
         keys = set(bad.values())
-        good = {case.index: key for case in asked if case.index not in defects and (key := case.pair_key) in keys}
+        good = {case.index: key for case in labelled if case.index not in defects and (key := case.pair_key) in keys}
         met = set(good.values())
         flipped += [place for place, key in bad.items() if key in met] + [*good]
     return flipped
@@ -323,8 +323,8 @@ def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
         own = [a for a in subject.study.annotators if a.guideline == guideline.name and case.is_assigned(a.name)]
         questions = tuple(dict.fromkeys(rule.question for rule in guideline.defect_rules))
         for annotator in own:
-            name, asked = annotator.name, [question for question in questions if annotator.answers(question)]
-            labels = [(question, case.dialogue_label(name, guideline, question)) for question in asked]
+            name, own_questions = annotator.name, [question for question in questions if annotator.answers(question)]
+            labels = [(question, case.dialogue_label(name, guideline, question)) for question in own_questions]
             words = [(question, label.value or label.outcome.value) for question, label in labels]
             answer_text = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
             if answer_text:

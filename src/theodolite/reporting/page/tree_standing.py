@@ -116,8 +116,8 @@ def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
 def _order(subject: Subject, standing: TreeStanding) -> OrderPicture | None:
     """Return the partial order as a picture; None if some pairs were not compared or may not be ordered."""
     names = tuple(dict.fromkeys(name for pair in standing.comparisons for name in (pair.first, pair.second)))
-    wanted = len(names) * (len(names) - 1) // 2
-    if len(standing.comparisons) < wanted or any(not pair.order for pair in standing.comparisons):
+    n_pairs = len(names) * (len(names) - 1) // 2
+    if len(standing.comparisons) < n_pairs or any(not pair.order for pair in standing.comparisons):
         return None
     below = _below(standing)
     storeys = _storeys(names, below)
@@ -194,7 +194,7 @@ def _profile_line(
         scale = range_of(node.result.unit)
         if node.value is not None and scale is not None:
             points.append((place, round(_TALL * (1.0 - (node.value - scale.lowest) / scale.width), 1)))
-    said = ", ".join(number(node.value) for node in result)
+    values = ", ".join(number(node.value) for node in result)
     odds = figures.percent(standing.front_odds[finding.application])
     is_front = finding.application in standing.front
     return ProfileLine(
@@ -203,6 +203,7 @@ def _profile_line(
         points=tuple(points),
         is_front=is_front,
         words=(
-            f"{said}; {'not dominated' if is_front else 'dominated by another'}; not dominated in {odds} of replicates"
+            f"{values}; {'not dominated' if is_front else 'dominated by another'}; "
+            f"not dominated in {odds} of replicates"
         ),
     )

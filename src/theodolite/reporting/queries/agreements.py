@@ -418,12 +418,12 @@ def unreadable_judges(study: Study, cases: Sequence[Case]) -> list[str]:
 
 
 def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -> str:
-    asked = [case for case in cases if case.has_annotation(judge.name)]
-    unread = unreadable_cases(asked, guideline, judge.name)
-    if len(unread) <= _TOO_OFTEN * len(asked):
+    annotated = [case for case in cases if case.has_annotation(judge.name)]
+    unread = unreadable_cases(annotated, guideline, judge.name)
+    if len(unread) <= _TOO_OFTEN * len(annotated):
         return ""
-    said = unread[0].table.unreadable_replies.get((judge.name, guideline.name, guideline.question.name), "")
-    raw = " ".join(said.split())
+    reply = unread[0].table.unreadable_replies.get((judge.name, guideline.name, guideline.question.name), "")
+    raw = " ".join(reply.split())
     example = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
     name = judge.title or judge.name
-    return f"The judge {name} could not be read on {figures.share(len(unread), len(asked))}.{example}"
+    return f"The judge {name} could not be read on {figures.share(len(unread), len(annotated))}.{example}"

@@ -84,8 +84,8 @@ class Case:
             guideline: The guideline.
             question: Name of the question; empty for the question of the first defect rule.
         """
-        asked = guideline.instrument.question(question) if question else guideline.question
-        return labels_of(self.table, annotator, guideline, asked)[self.index]
+        selected_question = guideline.instrument.question(question) if question else guideline.question
+        return labels_of(self.table, annotator, guideline, selected_question)[self.index]
 
     def failure_of(self, annotators: Iterable[str]) -> UnitFailure | None:
         """Return the failure of the session, or else the first failure of these annotators."""
@@ -166,9 +166,9 @@ def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> 
         failures[failure.label].append(failure)
     calls: Mapping[str, tuple[Call, ...]] = {}
     if with_calls:
-        given = [annotation for group in annotations.values() for annotation in group.values()]
+        annotated = [annotation for group in annotations.values() for annotation in group.values()]
         failed = [failure for group in failures.values() for failure in group]
-        calls = archive.calls(tuple(dialogues.values()), given, failed)
+        calls = archive.calls(tuple(dialogues.values()), annotated, failed)
     for index in places:
         dialogue = dialogues.get(sessions.label(index))
         session = _session_of(dialogue) or sessions[index]

@@ -100,8 +100,8 @@ def _account(
 ) -> Account:
     parts: dict[tuple[Outcome, FailureSource | None, str], list[int]] = defaultdict(list)
     scenarios = {scenario for scenario in _scenarios(cases) if study.asks(guideline.name, scenario)}
-    asked = [case for case in cases if case.setting.scenario in scenarios]
-    for case in asked:
+    relevant = [case for case in cases if case.setting.scenario in scenarios]
+    for case in relevant:
         parts[_fate(case, guideline, by_application.get(case.setting.application, ()))].append(case.index)
     labelled = parts.pop(_LABELLED, [])
     everybody = tuple(dict.fromkeys(name for names in by_application.values() for name in names))
@@ -109,7 +109,7 @@ def _account(
         guideline=guideline.name,
         annotators=everybody,
         by_people=bool(everybody) and set(everybody) <= _people(study),
-        planned=len(asked),
+        planned=len(relevant),
         labelled=AccountPart(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
         unmeasured=tuple(
             AccountPart(outcome=outcome, party=party, words=words, cases=tuple(positions))

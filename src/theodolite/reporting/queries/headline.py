@@ -51,8 +51,8 @@ def _applications(study: Study) -> str:
 
 def _testers(evidence: Evidence) -> str:
     """Return the testers, and their number; people by the sessions that they completed."""
-    settings, held = evidence.answers.settings, evidence.answers.dialogues
-    people = {s.cluster for s, one in zip(settings, held, strict=True) if s.held_by is TesterType.PERSON and one}
+    settings, dialogues = evidence.answers.settings, evidence.answers.dialogues
+    people = {s.cluster for s, one in zip(settings, dialogues, strict=True) if s.held_by is TesterType.PERSON and one}
     rest = [position for position, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
     simulated_testers = _tested_without_people(evidence, rest) if rest else ""
     return ", ".join(

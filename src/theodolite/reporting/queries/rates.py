@@ -229,7 +229,7 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
     stations = dict.fromkeys(row.station for row in rows)
     if len(applications) < 2 or len({row.area for row in rows}) < AREAS:
         return ()
-    return tuple(row for station in sorted(stations, key=bool) for row in rows if row.station == station)
+    return tuple(row for condition in sorted(stations, key=bool) for row in rows if row.station == condition)
 
 
 def _named_apart(by_rule: Sequence[tuple[Guideline, DefectRule, Sequence[MatrixRow]]]) -> Iterator[MatrixRow]:
@@ -246,22 +246,22 @@ def _rows(
     study: Study, guideline: Guideline, rule: DefectRule, rates: tuple[Rate, ...], applications: Sequence[str]
 ) -> list[MatrixRow]:
     lead = lead_rates(rates, guideline.name, rule.name)
-    voices = {rate.annotator for rate in lead}
-    split = [rate for rate in rates if _is_part(rate, guideline, rule, voices)]
+    annotators = {rate.annotator for rate in lead}
+    split = [rate for rate in rates if _is_part(rate, guideline, rule, annotators)]
     result: dict[tuple[str, str], dict[str, Rate]] = {}
     for rate in split or lead:
         area = rate.group.value if rate.group else heading_of(guideline, rule)
-        is_named = len(voices) > 1 or rate.annotator == PEOPLE
+        is_named = len(annotators) > 1 or rate.annotator == PEOPLE
         name = f"{area}, by {title_of(study, rate.annotator)}" if is_named else area
         if rate.measurement.result.n:
             result.setdefault((name, rate.station), {})[rate.measurement.application] = rate
     return [
-        MatrixRow(area=area, station=station, cells=tuple(by_application.get(name) for name in applications))
-        for (area, station), by_application in result.items()
+        MatrixRow(area=area, station=condition, cells=tuple(by_application.get(name) for name in applications))
+        for (area, condition), by_application in result.items()
     ]
 
 
-def _is_part(rate: Rate, guideline: Guideline, rule: DefectRule, voices: set[str]) -> bool:
+def _is_part(rate: Rate, guideline: Guideline, rule: DefectRule, annotators: set[str]) -> bool:
     subject = rate.measurement.subject
     of_rule = (subject.guideline, subject.rule) == (guideline.name, rule.name)
-    return of_rule and rate.annotator in voices and rate.group is not None and rate.group.name == SPLIT
+    return of_rule and rate.annotator in annotators and rate.group is not None and rate.group.name == SPLIT

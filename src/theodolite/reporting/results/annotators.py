@@ -249,23 +249,23 @@ def validation_report_entry(report: ValidationReport) -> dict[str, Json]:
     }
 
 
-def conduct_entry(conduct: JudgeDiagnostics) -> dict[str, Json]:
+def conduct_entry(diagnostics: JudgeDiagnostics) -> dict[str, Json]:
     """Return one entry of the list `conduct` of the results file."""
     return {
-        "annotator": conduct.annotator,
-        "application": conduct.application,
-        "guideline": conduct.guideline,
-        "verdicts": conduct.verdicts,
-        "quoting": conduct.quoting,
-        "ungrounded": list(conduct.ungrounded),
+        "annotator": diagnostics.annotator,
+        "application": diagnostics.application,
+        "guideline": diagnostics.guideline,
+        "verdicts": diagnostics.verdicts,
+        "quoting": diagnostics.quoting,
+        "ungrounded": list(diagnostics.ungrounded),
         "control": {
-            "passed": conduct.control_passed,
-            "failed": list(conduct.control_failed),
-            "unanswered": conduct.control_unanswered,
+            "passed": diagnostics.control_passed,
+            "failed": list(diagnostics.control_failed),
+            "unanswered": diagnostics.control_unanswered,
         },
-        "answered_as": list(conduct.answered_as),
-        "stubbed": conduct.scripted,
-        "votes": _votes_entry(conduct.votes) if conduct.votes else None,
+        "answered_as": list(diagnostics.answered_as),
+        "stubbed": diagnostics.scripted,
+        "votes": _votes_entry(diagnostics.votes) if diagnostics.votes else None,
     }
 
 

@@ -100,7 +100,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         **_comparisons(findings),
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
-        "judge_diagnostics": [conduct_entry(conduct) for conduct in findings.judge_diagnostics],
+        "judge_diagnostics": [conduct_entry(diagnostics) for diagnostics in findings.judge_diagnostics],
         "risks": [risk_entry(finding) for finding in findings.risks],
         "taxonomies": [taxonomy_entry(risk) for risk in study.risks if risk.classes],
         **_answers_of_testers(findings),

@@ -110,8 +110,8 @@ def _by_level(findings: Findings) -> dict[str, list[TaskTally]]:
 
 def _task(level: str, tallies: Sequence[TaskTally]) -> str:
     done = [(tally.application, tally.done) for tally in tallies if isinstance(tally.done, Estimate)]
-    said = ", ".join(f"{name} {figures.share(rate.count or 0, rate.n)}" for name, rate in done)
-    return f"task done by own account in {level}: {said or 'nobody said'}"
+    rates_text = ", ".join(f"{name} {figures.share(rate.count or 0, rate.n)}" for name, rate in done)
+    return f"task done by own account in {level}: {rates_text or 'nobody said'}"
 
 
 _MANY_UNMEASURED = 0.1

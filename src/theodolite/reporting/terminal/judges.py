@@ -253,8 +253,8 @@ _NAMED = 5
 def conduct_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:
     """Yield labelled sentences on votes, quotes and control questions, if there is anything to report."""
     by_name: dict[str, list[JudgeDiagnostics]] = {}
-    for conduct in conducts:
-        by_name.setdefault(conduct.annotator, []).append(conduct)
+    for diagnostics in conducts:
+        by_name.setdefault(diagnostics.annotator, []).append(diagnostics)
     for label, words in _LINES.items():
         for name, own in by_name.items():
             if text := words(title_of(study, name), own):
@@ -269,21 +269,23 @@ def _other_name_text(study: Study, judge: str, conducts: Sequence[JudgeDiagnosti
     labelling = study.annotator(judge).labelling
     if not isinstance(labelling, ModelJudge):
         return ""
-    asked = study.model(labelling.model).model
-    names = dict.fromkeys(name for conduct in conducts if not conduct.scripted for name in conduct.answered_as)
-    if not asked or len(names) != 1 or _is_kin(asked, *names):
+    model_name = study.model(labelling.model).model
+    names = dict.fromkeys(
+        name for diagnostics in conducts if not diagnostics.scripted for name in diagnostics.answered_as
+    )
+    if not model_name or len(names) != 1 or _is_kin(model_name, *names):
         return ""
-    return f"{title_of(study, judge)} was asked for {asked} and answered as {next(iter(names))}"
+    return f"{title_of(study, judge)} was asked for {model_name} and answered as {next(iter(names))}"
 
 
-def _is_kin(asked: str, answered: str) -> bool:
+def _is_kin(requested: str, answered: str) -> bool:
     """Return whether two model names are equivalent: `gpt-5` and `gpt-5-2026-01-02`, `org/model` and `model`."""
-    first, second = (name.casefold().rpartition("/")[2] for name in (asked, answered))
+    first, second = (name.casefold().rpartition("/")[2] for name in (requested, answered))
     return first in second or second in first
 
 
 def _votes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
-    records = [conduct.votes for conduct in conducts if conduct.votes]
+    records = [diagnostics.votes for diagnostics in conducts if diagnostics.votes]
     dialogues, cast = sum(r.dialogues for r in records), sum(r.cast for r in records)
     if not dialogues:
         return ""
@@ -306,28 +308,28 @@ def _advice_text(record: VoteRecord | None) -> str:
 
 
 def _quotes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
-    result = [label for conduct in conducts for label in conduct.ungrounded]
+    result = [label for diagnostics in conducts for label in diagnostics.ungrounded]
     if not result:
         return ""
-    verdicts = sum(conduct.verdicts for conduct in conducts)
+    verdicts = sum(diagnostics.verdicts for diagnostics in conducts)
     shares = figures.share(len(result), verdicts)
     return f"{title} quotes words that do not stand there in {shares} verdicts{_named(result)}"
 
 
 def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
-    asked = [conduct for conduct in conducts if not conduct.scripted]
-    failed = [label for conduct in asked for label in conduct.control_failed]
-    n_silent = sum(conduct.control_unanswered for conduct in asked)
+    called = [diagnostics for diagnostics in conducts if not diagnostics.scripted]
+    failed = [label for diagnostics in called for label in diagnostics.control_failed]
+    n_silent = sum(diagnostics.control_unanswered for diagnostics in called)
     if not failed and not n_silent:
         return ""
-    verdicts = sum(conduct.verdicts for conduct in asked)
+    verdicts = sum(diagnostics.verdicts for diagnostics in called)
     parts = [f"answered wrongly in {figures.share(len(failed), verdicts)}{_named(failed)}"] if failed else []
     parts += [f"left out in {figures.share(n_silent, verdicts)}"] if n_silent else []
     return f"{title}: control question {', '.join(parts)}; such verdicts may follow what the dialogue told the judge"
 
 
 def _names_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
-    names = list(dict.fromkeys(name for conduct in conducts for name in conduct.answered_as))
+    names = list(dict.fromkeys(name for diagnostics in conducts for name in diagnostics.answered_as))
     if len(names) < 2:
         return ""
     return f"{title} answered under {len(names)} names, {', '.join(names)}: it is not one instrument"

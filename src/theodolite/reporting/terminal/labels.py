@@ -45,31 +45,31 @@ MOST_NAMED = 5
 
 
 def kept_text(
-    kept: KeptLabels, *, n_open: int, stored: bool, study: str, has_judge: bool = True, width: int = 80
+    result: KeptLabels, *, n_open: int, stored: bool, study: str, has_judge: bool = True, width: int = 80
 ) -> str:
     """Return the result of a label file, and the next step.
 
     Args:
-        kept: Its new part.
+        result: Its new part.
         n_open: Rows without an answer; count.
         stored: Whether it was stored.
         study: The study's path as typed by the user.
         has_judge: Whether the study has a judge that the labels can validate.
         width: Columns of the terminal; count.
     """
-    people = list(dict.fromkeys(_person(annotation) for annotation in kept.to_store))
+    people = list(dict.fromkeys(_person(annotation) for annotation in result.to_store))
     named = ", ".join(people) if len(people) <= MOST_NAMED else figures.number_of(len(people), "person", "people")
     by = f" by {named}" if people else ""
-    new, revised = figures.count(len(kept.new)), figures.count(len(kept.revised))
-    dialogues = len({annotation.dialogue for annotation in kept.to_store})
+    new, revised = figures.count(len(result.new)), figures.count(len(result.revised))
+    dialogues = len({annotation.dialogue for annotation in result.to_store})
     labels = f"labels of {figures.number_of(dialogues, 'dialogue')}{by}: {new} new, {revised} revised"
-    rest = f"{figures.count(kept.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
+    rest = f"{figures.count(result.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
     then = _after(study, has_judge=has_judge) if stored else "the same command without --check"
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
         *(
-            labelled("People", _annotator_attributes(kept), margin=_MARGIN, width=width)
-            if kept.annotator_attributes
+            labelled("People", _annotator_attributes(result), margin=_MARGIN, width=width)
+            if result.annotator_attributes
             else ()
         ),
         *labelled("Next", then, margin=_MARGIN, width=width),
@@ -86,9 +86,9 @@ def _after(study: str, *, has_judge: bool) -> str:
     return f"theodolite judge validate {study}" if has_judge else f"theodolite measure {study}"
 
 
-def _annotator_attributes(kept: KeptLabels) -> str:
-    attributes = dict.fromkeys(attribute for groups in kept.annotator_attributes.values() for attribute in groups)
-    people = figures.number_of(len(kept.annotator_attributes), "person", "people")
+def _annotator_attributes(result: KeptLabels) -> str:
+    attributes = dict.fromkeys(attribute for groups in result.annotator_attributes.values() for attribute in groups)
+    people = figures.number_of(len(result.annotator_attributes), "person", "people")
     return f"{', '.join(attributes)} of {people}; agreement is reported for groups of three or more people."
 
 
@@ -102,9 +102,9 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
         by: Name of the annotator of the labels.
         width: Columns of the terminal; count.
     """
-    drawn = f", drawn by the verdicts of {judge}, which the page does not tell" if judge else ""
+    sample_note = f", drawn by the verdicts of {judge}, which the page does not tell" if judge else ""
     minutes = max(1, round(n / 2))
-    waits = f"{figures.number_of(n, 'dialogue')} by {guideline}, as `{by}` (about {minutes} min){drawn}"
+    waits = f"{figures.number_of(n, 'dialogue')} by {guideline}, as `{by}` (about {minutes} min){sample_note}"
     ends = "Ctrl-C, whenever you like: what you submit counts at once, and other answers are kept"
     return [
         *labelled("To label", waits, margin=_DESK, width=width),

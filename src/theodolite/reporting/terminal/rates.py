@@ -92,16 +92,16 @@ def _sided_rows(
     sides = [
         {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
     ]
-    voices = _voices(sides)
-    several = len({annotator for _, annotator in voices}) > 1
-    rows = [] if len(voices) < 2 and len(application) < _NAME else [application]
+    keys = _voices(sides)
+    several = len({annotator for _, annotator in keys}) > 1
+    rows = [] if len(keys) < 2 and len(application) < _NAME else [application]
     met = ""
-    for station, annotator in voices:
-        result = [side.get((station, annotator)) for side in sides]
-        if station and station != met:
-            rows.append(f"  {station}, {_of_each(result)}")
-            met = station
-        name = f"  {title_of(study, annotator)}" if several or (rows and not station) else ""
+    for condition, annotator in keys:
+        result = [side.get((condition, annotator)) for side in sides]
+        if condition and condition != met:
+            rows.append(f"  {condition}, {_of_each(result)}")
+            met = condition
+        name = f"  {title_of(study, annotator)}" if several or (rows and not condition) else ""
         cells = [_side(rate, end, screen) for rate in result]
         rows.append(_sided(f"{(name if rows else application)[: _NAME - 1]:<{_NAME}}", cells))
     return rows
@@ -109,10 +109,10 @@ def _sided_rows(
 
 def _voices(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
     """Return test setting and annotator of each row; unmeasured rows have none if others are measured."""
-    voices = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
-    at_stations = [(station, annotator) for station, annotator in voices if station]
-    idle = not any(rate.estimate for side in sides for (station, _), rate in side.items() if not station)
-    return at_stations if at_stations and idle else voices
+    keys = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
+    at_stations = [(condition, annotator) for condition, annotator in keys if condition]
+    idle = not any(rate.estimate for side in sides for (condition, _), rate in side.items() if not condition)
+    return at_stations if at_stations and idle else keys
 
 
 def _of_each(rates: Sequence[Rate | None]) -> str:
@@ -247,15 +247,15 @@ def matrix_lines(study: Study, rows: Sequence[MatrixRow], width: int) -> list[st
 
 def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]], cell: int) -> list[str]:
     lines = [_line("", names, cell)]
-    station = ""
+    condition = ""
     shown = Counter((row.station, _area(row)[: _AREA_NAME - 1]) for row, _ in rows)
     for row, cells in rows:
-        if row.station != station:
-            station = row.station
-            lines.append(station)
+        if row.station != condition:
+            condition = row.station
+            lines.append(condition)
         name = _area(row)
         is_cut = len(name) >= _AREA_NAME and ", by " in name
-        if is_cut or shown[station, name[: _AREA_NAME - 1]] > 1:  # cut off, two areas would have one name
+        if is_cut or shown[condition, name[: _AREA_NAME - 1]] > 1:  # cut off, two areas would have one name
             lines.append(name)
             name = ""
         lines.append(_line(name, [_cell(rate) for rate in cells], cell))

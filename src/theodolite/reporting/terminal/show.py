@@ -46,14 +46,14 @@ def show_text(
         calls: Calls by unit, if prompts, raw replies and costs are requested.
         width: Columns of the terminal; count.
     """
-    said = _turns(study, dialogue)
-    said += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
-    said += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(study, a)]
-    said += [("failed", failure_text(failure)) for failure in failures]
+    entries = _turns(study, dialogue)
+    entries += [("final", f"{final.value or final.outcome.value} ({final.origin.value})") for final in adjudications]
+    entries += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(study, a)]
+    entries += [("failed", failure_text(failure)) for failure in failures]
     if calls is not None:
-        said += _calls_said(study, dialogue, annotations, calls)
-    margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in said), _WHO))
-    lines = [line for who, text in said for line in said_lines(who, text, margin=margin, width=width)]
+        entries += _calls_said(study, dialogue, annotations, calls)
+    margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in entries), _WHO))
+    lines = [line for who, text in entries for line in said_lines(who, text, margin=margin, width=width)]
     return "\n".join([_heading(study, dialogue, annotations), *lines])
 
 
@@ -62,12 +62,12 @@ def _calls_said(
 ) -> list[tuple[str, str]]:
     """Return the calls of a dialogue and of each of its annotators: cost, requests and replies."""
     spent = spent_text(calls.get(dialogue.key, ()))
-    said = [("dialogue took", spent)] if spent else []
+    entries = [("dialogue took", spent)] if spent else []
     for annotation in annotations:
         if made := calls.get(annotation.unit, ()):
-            said.append((title_of(study, annotation.annotator), f"took {spent_text(made) or 'nothing'}"))
-            said += call_texts(made)
-    return said
+            entries.append((title_of(study, annotation.annotator), f"took {spent_text(made) or 'nothing'}"))
+            entries += call_texts(made)
+    return entries
 
 
 def first_text(
@@ -132,12 +132,12 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
     user = dialogue.persona.name if dialogue.persona is not None else "user"
     material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
     result = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
-    said = [("source", material)] if material and dialogue.held_by is TesterType.RECORDED else []
+    entries = [("source", material)] if material and dialogue.held_by is TesterType.RECORDED else []
     for turn in dialogue.turns:
-        said += [(user, turn.prompt), *([("found", result[turn.number])] if turn.number in result else [])]
-        said += [("source", turn.context)] if turn.context else []
-        said += [("bot", turn.response), *_tried(study, dialogue, turn.number)]
-    return said
+        entries += [(user, turn.prompt), *([("found", result[turn.number])] if turn.number in result else [])]
+        entries += [("source", turn.context)] if turn.context else []
+        entries += [("bot", turn.response), *_tried(study, dialogue, turn.number)]
+    return entries
 
 
 def _tried(study: Study, dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:

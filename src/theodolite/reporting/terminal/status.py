@@ -19,8 +19,8 @@ def status_text(status: Status) -> str:
         f"  Assess  {_counts(status.annotations)}",
     ]
     if status.failed:
-        faults = ", ".join(f"{party.value} {count:,}" for party, count in sorted(status.failed.items()))
-        lines.append(f"  Failed  {faults}")
+        failures = ", ".join(f"{party.value} {count:,}" for party, count in sorted(status.failed.items()))
+        lines.append(f"  Failed  {failures}")
     lines.append(f"  Spent   {_spent(status)}")
     lines += [f"  Worker  {_worker(worker)}" for worker in status.workers]
     if status.run.state is not RunState.FINISHED:

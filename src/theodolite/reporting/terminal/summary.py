@@ -229,10 +229,10 @@ def _unlabelled_text(summary: _Summary) -> str:
 
 
 def _conduct(summary: _Summary) -> list[str]:
-    lines, said = [], set()
+    lines, shown = [], set()
     for label, text in conduct_lines(summary.evidence.study, summary.findings.judge_diagnostics):
-        lines += summary.lines("" if label in said else label, text)
-        said.add(label)
+        lines += summary.lines("" if label in shown else label, text)
+        shown.add(label)
     return lines
 
 
@@ -276,8 +276,8 @@ def _read_this(summary: _Summary) -> str:
     held_by = {setting.held_by for setting in summary.evidence.answers.settings}
     if TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by:
         texts.append(words.short("simulated_users"))
-    spoken = bool(held_by & {TesterType.SIMULATED_USER, TesterType.PERSON})
-    texts.append(words.short("any_rate", units="dialogues" if spoken else "prompts"))
+    is_interactive = bool(held_by & {TesterType.SIMULATED_USER, TesterType.PERSON})
+    texts.append(words.short("any_rate", units="dialogues" if is_interactive else "prompts"))
     return " ".join(texts[:2])
 
 
@@ -338,12 +338,12 @@ def judges_text(
 ) -> str:
     """Return each judge's agreement with the final labels or people, and the result of the first one separately."""
     study = evidence.study
-    tried = [j for j in judges_of(study, guideline.name) if is_tried(study, agreements, guideline, j.name)]
-    tried.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
-    if not tried:
+    validated = [j for j in judges_of(study, guideline.name) if is_tried(study, agreements, guideline, j.name)]
+    validated.sort(key=lambda judge: judge.kind is not AnnotatorKind.MODEL)
+    if not validated:
         return ""
     parts: list[str] = []
-    for judge in tried:
+    for judge in validated:
         exact = with_people(study, agreements, guideline, judge.name, Measure.EXACT_AGREEMENT)
         name = judge.title or judge.name
         scores = () if exact else score_distances(study, agreements, guideline, judge.name)
@@ -358,7 +358,7 @@ def judges_text(
         else:
             nearness = f"agrees with {opponent_text(exact)} on {agreement_text(exact, unparseable)}"
         parts.append(f"{subject_text(study, guideline)}{noted} {nearness}")
-    alone = _alone_text(study, guideline, tried[0], rates_of(findings, study), is_named=len(tried) > 1)
+    alone = _alone_text(study, guideline, validated[0], rates_of(findings, study), is_named=len(validated) > 1)
     return f"{'; '.join(parts)}.{f' {alone}' if alone else ''}"
 
 

@@ -181,8 +181,8 @@ def summary_words(findings: Sequence[TreeFinding]) -> str:
     for name in dict.fromkeys(finding.design.name for finding in findings):
         own = [finding for finding in findings if finding.design.name == name]
         tops = [(finding.application, _highest(finding)) for finding in own]
-        said = [f"{application} {_top_words(result)}" for application, result in tops]
-        texts.append(f"{name}, the highest branch of each: {'; '.join(said)}.{_widest_words(own)}")
+        summaries = [f"{application} {_top_words(result)}" for application, result in tops]
+        texts.append(f"{name}, the highest branch of each: {'; '.join(summaries)}.{_widest_words(own)}")
     return " ".join(texts)
 
 

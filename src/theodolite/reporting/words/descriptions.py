@@ -82,11 +82,11 @@ def notes_of(annotation: Annotation) -> list[str]:
 def _votes_text(annotation: Annotation) -> str:
     """Return the readings of a judge by question, e.g. `5 readings: score 2, 2, 3`."""
     n = len(annotation.votes)
-    said = [
+    parts = [
         f"{name} {', '.join(_vote_text(vote, name, turn) for vote in annotation.votes)}"
         for name, turn in dict.fromkeys((answer.question, answer.turn) for answer in annotation.answers)
     ]
-    return f"{figures.number_of(n, 'reading')}: {'; '.join(said)}"
+    return f"{figures.number_of(n, 'reading')}: {'; '.join(parts)}"
 
 
 def _vote_text(vote: Vote, question: str, turn: int | None) -> str:

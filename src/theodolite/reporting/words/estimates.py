@@ -246,8 +246,8 @@ def _verdict(rate: PairedRate, difference: Estimate) -> str:
     if rate.n_wanted is None:
         return f"not statistically significant ({tested})"
     points, pairs = abs(100 * difference.value), figures.count(rate.n_wanted)
-    wanted = f"detecting a difference of {points:.0f} points needs about {pairs} pairs"
-    return f"not statistically significant ({tested}); {wanted}"
+    power_note = f"detecting a difference of {points:.0f} points needs about {pairs} pairs"
+    return f"not statistically significant ({tested}); {power_note}"
 
 
 def is_significant(rate: PairedRate) -> bool:
