@@ -133,11 +133,16 @@ class StudyRuns:
 
     @property
     def has_judged(self) -> bool:
-        """Whether such a process has ended and left no completed dialogue to the judges."""
+        """Whether such a process has ended and left no completed dialogue to the judges.
+
+        Annotations are planned for all dialogues, so the share of finished annotations is compared with that of
+        completed dialogues. This assumes that judges annotate each dialogue equally often.
+        """
         if self.process is None or self.process.is_alive or not self.is_for_judges or self.latest is None:
             return False
-        annotations = self.latest.annotations
-        return self.process.exit_code in {0, None} and 0 < annotations.over == annotations.total
+        annotations, dialogues = self.latest.annotations, self.latest.sessions
+        is_even = annotations.over * dialogues.total >= annotations.total * dialogues.done
+        return self.process.exit_code in {0, None} and annotations.over > 0 and is_even
 
     @property
     def can_stop(self) -> bool:

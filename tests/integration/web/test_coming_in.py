@@ -342,7 +342,7 @@ def test_an_organiser_is_warned_at_once_about_people_who_cannot_annotate(event, 
     rows = b"email,role\nnew@example.org,annotator\nnew@example.org,analyst\n"
     many = {"list": SimpleUploadedFile("people.csv", rows)}
 
-    refused = [olga.post(f"{people}ask/", one), olga.post(f"{people}list/", many)]
+    refused = [olga.post(f"{people}invite/", one), olga.post(f"{people}invite-list/", many)]
 
     assert [answer.status_code for answer in refused] == [422, 422]
     assert b"A current or former organiser cannot annotate the study" in refused[0].content

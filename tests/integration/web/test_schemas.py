@@ -268,7 +268,7 @@ def say(hosted, dialogue, who, value):
 
 
 def test_the_impact_of_a_change_is_shown_with_a_sample_to_measure_it(senior, draft, answered):
-    at = address(draft, "schema_touches")
+    at = address(draft, "schema_impact")
     assert "No effect:" in senior.get(at).content.decode()
     save(senior, draft, reworded(draft))
 
@@ -287,7 +287,7 @@ def test_the_impact_of_a_change_is_shown_with_a_sample_to_measure_it(senior, dra
 
 
 def test_a_sample_enters_the_queue_and_its_answers_are_compared_with_the_old_ones(senior, draft, answered):
-    hosted, at = draft.hosted, address(draft, "schema_touches")
+    hosted, at = draft.hosted, address(draft, "schema_impact")
     save(senior, draft, reworded(draft))
     publish(senior, draft, note="clearer")
     published(hosted)

@@ -134,7 +134,7 @@ class TestMail:
 
         assert letter.to == [anna.email]
         assert sign_in(Client(SERVER_NAME="localhost"), anna, "another walk by the sea").status_code == 302
-        assert "Bad Token" in Client(SERVER_NAME="localhost").get(link, follow=True).content.decode()
+        assert "Bad token" in Client(SERVER_NAME="localhost").get(link, follow=True).content.decode()
 
     def test_the_pages_do_not_reveal_which_addresses_have_an_account(self, mailing, anna, stranger):
         known = stranger.post("/account/password/reset/", {"email": anna.email})
