@@ -245,7 +245,7 @@ def next_work(
         one_at_a_time(f"queue {row.token}")
         expire(row)
         let_judges_take(records, row)
-        reserved = _held(row, participant, category)
+        reserved = _reserved(row, participant, category)
         if reserved is not None:
             return reservation_of(_renewed(reserved, process))
         item = candidates(records, row, participant, category).first()
@@ -284,7 +284,7 @@ def sequence_of(records: RecordCache, token: str, participant: str) -> tuple[str
     return tuple(by_category[name] for name in categories if name in by_category)
 
 
-def _held(queue: QueueRow, participant: str, category: str) -> ReservationRow | None:
+def _reserved(queue: QueueRow, participant: str, category: str) -> ReservationRow | None:
     rows = ReservationRow.objects.filter(item__queue=queue, participant__key=participant, state=RESERVED)
     rows = rows.filter(item__category=category) if category else rows
     return rows.select_related("item").order_by("id").first()

@@ -47,13 +47,13 @@ class SettledSession:
 def comparison_counts(study: Study, run: Run) -> tuple[int, int]:
     """Return the sessions that can be compared, and those with answers that still need annotation; counts."""
     answered = _answered(study)
-    n_settled = _settled(answered, study, run).count()
+    n_settled = _decided(answered, study, run).count()
     return n_settled, answered.count() - n_settled
 
 
 def settled_keys(study: Study, run: Run) -> list[str]:
     """Return the keys of the sessions that can be compared, in the order in which they were created."""
-    return list(_settled(_answered(study), study, run).order_by("id").values_list("key", flat=True))
+    return list(_decided(_answered(study), study, run).order_by("id").values_list("key", flat=True))
 
 
 def settled_sessions(study: Study, run: Run, *, start: int, size: int) -> list[SettledSession]:
@@ -65,7 +65,7 @@ def settled_sessions(study: Study, run: Run, *, start: int, size: int) -> list[S
         start: Number of sessions to skip; count.
         size: Sessions to return at most; count.
     """
-    rows = list(_settled(_answered(study), study, run).order_by("id")[start : start + size])
+    rows = list(_decided(_answered(study), study, run).order_by("id")[start : start + size])
     completed = LiveDialogueRow.objects.filter(session__in=rows, unit__isnull=False)
     session_of = dict(completed.values_list("unit_id", "session_id"))
     annotations: dict[int, set[tuple[object, ...]]] = defaultdict(set)
@@ -117,7 +117,7 @@ def _answered(study: Study) -> QuerySet[SessionRow]:
     return current.exclude(state=SessionState.WITHDRAWN.value).filter(Exists(submitted), Exists(completed))
 
 
-def _settled(answered: QuerySet[SessionRow], study: Study, run: Run) -> QuerySet[SessionRow]:
+def _decided(answered: QuerySet[SessionRow], study: Study, run: Run) -> QuerySet[SessionRow]:
     """Return the sessions whose dialogues all have final annotations by people."""
     labelled = _labels(study).filter(dialogue__unit=OuterRef("unit"))
     waiting = waiting_items(study.name).filter(dialogue__unit=OuterRef("unit"))

@@ -97,7 +97,7 @@ def suggested_answers(records: RecordCache, item: WorkItemRow) -> tuple[Answer, 
 def held_promotions(records: RecordCache, queue: QueueRow) -> list[Promotion]:
     """Return the current promotions of judges of the queue's study."""
     study = records.study(queue.study_content_id)
-    result = (_held(_decided(records, study.annotator_version(judge.name))) for judge in judges_of(study))
+    result = (_last_promotion(_decided(records, study.annotator_version(judge.name))) for judge in judges_of(study))
     return [one for one in result if one is not None]
 
 
@@ -123,7 +123,7 @@ def _judge_statuses(records: RecordCache, queue: QueueRow) -> list[JudgeStatus]:
                 guideline=judge.guideline,
                 version=version,
                 validation_report=valid[-1] if valid else None,
-                promotion=_held(past),
+                promotion=_last_promotion(past),
                 past=tuple(past),
                 n_read=_n_read(queue, version, requested),
                 n_passes=ReservationRow.objects.filter(
@@ -143,7 +143,7 @@ def _decided(records: RecordCache, version: str) -> list[Promotion | Demotion]:
     return sorted([*made, *ended], key=lambda one: (one.number, isinstance(one, Demotion)))
 
 
-def _held(past: Sequence[Promotion | Demotion]) -> Promotion | None:
+def _last_promotion(past: Sequence[Promotion | Demotion]) -> Promotion | None:
     last = past[-1] if past else None
     return last if isinstance(last, Promotion) else None
 

@@ -75,7 +75,7 @@ class RecordCache:
         with self._lock:
             turn = self._turns[key]
         with turn:
-            before, last = self._kept(key)
+            before, last = self._cached(key)
             if before != state:
                 last = make(last)
                 self._keep(key, state, last)
@@ -84,9 +84,9 @@ class RecordCache:
 
     def latest(self, key: Hashable) -> Any:
         """Return the latest figure without waiting for its computation; None if there is none."""
-        return self._kept(key)[1]
+        return self._cached(key)[1]
 
-    def _kept(self, key: Hashable) -> tuple[Hashable, Any]:
+    def _cached(self, key: Hashable) -> tuple[Hashable, Any]:
         with self._lock:
             if key in self._figures:
                 self._figures.move_to_end(key)

@@ -364,12 +364,12 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
         for each in tokens:
             submit(records, each, participant)
         names = [other.reservation.category for other in following]
-        for each in _reserved_beside(token, participant, names):
+        for each in _reserved_siblings(token, participant, names):
             submit(records, each, participant)
     return True
 
 
-def _reserved_beside(token: str, participant: str, categories: Sequence[str]) -> list[str]:
+def _reserved_siblings(token: str, participant: str, categories: Sequence[str]) -> list[str]:
     """Return the tokens of the annotator's reservations of the same dialogue in some categories."""
     if not categories:
         return []
@@ -547,7 +547,7 @@ def past_answers(study: str, category: str) -> list[PastAnswers]:
         study: Name of the study.
         category: Name of the category.
     """
-    rows = AnswerRow.objects.filter(annotation__in=_sittings(study, category))
+    rows = AnswerRow.objects.filter(annotation__in=_submitted(study, category))
     counted = rows.values("annotation__instrument_version", "question").annotate(
         n=Count("id"), dialogues=Count("annotation__dialogue", distinct=True), last=Max("annotation__id")
     )
@@ -576,7 +576,7 @@ def dialogue_answers(study: str, category: str, version: str, question: str) -> 
         version: Content hash of the guideline.
         question: Name of the question.
     """
-    submitted = _sittings(study, category).filter(instrument_version=version)
+    submitted = _submitted(study, category).filter(instrument_version=version)
     rows = AnswerRow.objects.filter(annotation__in=submitted, question=question).order_by("id")
     dialogue_info: dict[str, tuple[str, str]] = {}
     values: dict[str, list[tuple[str, int | None, str | None]]] = defaultdict(list)
@@ -598,7 +598,7 @@ def dialogue_answers(study: str, category: str, version: str, question: str) -> 
     ]
 
 
-def _sittings(study: str, category: str) -> QuerySet[AnnotationRow]:
+def _submitted(study: str, category: str) -> QuerySet[AnnotationRow]:
     """Return people's annotations in a category, the latest revision of each, without voided ones."""
     later = AnnotationRow.objects.filter(
         dialogue=OuterRef("dialogue"),

@@ -195,11 +195,11 @@ def by_function(annotator: str, guideline: Guideline, dialogue: Dialogue) -> Flo
     returned = json.loads(reply.text)
     fields = returned if isinstance(returned, dict) else {guideline.question.name: returned}
     untold = {name for name, value in fields.items() if value is None}
-    answers = verdict_of(_worded(fields, guideline), reply.text, guideline, dialogue).answers
+    answers = verdict_of(_humanized(fields, guideline), reply.text, guideline, dialogue).answers
     return tuple(_untold(answer) if answer.question in untold else answer for answer in answers)
 
 
-def _worded(fields: Mapping[str, object], guideline: Guideline) -> dict[str, object]:
+def _humanized(fields: Mapping[str, object], guideline: Guideline) -> dict[str, object]:
     by_name = {question.name: question for question in guideline.instrument.questions}
     return {name: _label(value, by_name[name]) if name in by_name else value for name, value in fields.items()}
 

@@ -160,7 +160,8 @@ def asked(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int
         turns: Numbers of the dialogue's turns; none in a questionnaire.
     """
     return tuple(
-        OpenQuestion(question=question.name, turn=turn) for question, turn in _asked(instrument, answers, turns)
+        OpenQuestion(question=question.name, turn=turn)
+        for question, turn in _open_questions(instrument, answers, turns)
     )
 
 
@@ -190,7 +191,7 @@ def open_questions(
     """
     return tuple(
         OpenQuestion(question=question.name, turn=turn)
-        for question, turn in _asked(instrument, answers, turns)
+        for question, turn in _open_questions(instrument, answers, turns)
         if not question.is_optional and not any(_settles(answer, question, turn) for answer in answers)
     )
 
@@ -205,7 +206,7 @@ def archived(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[
         answers: Answers of one person.
         turns: Numbers of the dialogue's turns; none in a questionnaire.
     """
-    expected = {(question.name, turn) for question, turn in _asked(instrument, answers, turns)}
+    expected = {(question.name, turn) for question, turn in _open_questions(instrument, answers, turns)}
     return tuple(answer for answer in answers if (answer.question, answer.turn) not in expected)
 
 
@@ -221,7 +222,7 @@ def current(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[i
     return tuple(answer for answer in answers if answer not in closed)
 
 
-def _asked(
+def _open_questions(
     instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int]
 ) -> Iterator[tuple[Question, int | None]]:
     counting: list[Answer] = []

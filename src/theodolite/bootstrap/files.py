@@ -59,7 +59,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         _clear_away(target)
-        with _held(partial):
+        with _locked(partial):
             with partial.open("wb") as file:
                 file.writelines(_encoded(content))
             partial.replace(target)
@@ -84,7 +84,7 @@ def _ours(target: Path) -> str:
 
 
 @contextmanager
-def _held(partial: Path) -> Iterator[None]:
+def _locked(partial: Path) -> Iterator[None]:
     """Create a file, and hold its lock for the length of the block.
 
     The system releases the lock when the process dies, for any reason.

@@ -128,7 +128,7 @@ def _last_migrations() -> frozenset[tuple[str, str]]:
 def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any], *, whole: bool) -> None:
     with location.translated():
         # The first connection sets a file's journal mode; SQLite refuses this to two at once, without waiting.
-        if not _is_blank(database) and _is_up_to_date(location) and not (whole and _is_more_wanted()):
+        if not _is_blank(database) and _is_up_to_date(location) and not (whole and _is_more_requested()):
             return
         without_time_limits(connection)
         with FileLock(workspace / "migrate.lock"), _advisory_lock():
@@ -136,13 +136,13 @@ def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any]
             applied = _applied()
             if whole:
                 _require_known_state(location, _applied(_WEB), _steps_of("theodolite.web"))
-            if _is_up_to_date(location) and not (whole and _is_more_wanted()):  # another process was faster
+            if _is_up_to_date(location) and not (whole and _is_more_requested()):  # another process was faster
                 return
             if applied:
                 _back_up(workspace, applied[-1])
             if empty := _without_tables(whole=whole):
                 _lay_out(empty, whole=whole)
-            if _is_up_to_date(location) and not (whole and _is_more_wanted()):
+            if _is_up_to_date(location) and not (whole and _is_more_requested()):
                 return
             from django.core.management import call_command
 
@@ -214,7 +214,7 @@ def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> 
             operation.code(cast("StateApps", apps), editor)
 
 
-def _is_more_wanted() -> bool:
+def _is_more_requested() -> bool:
     """Return whether tables of an installed application are missing."""
     from django.db.migrations.executor import MigrationExecutor
 

@@ -176,7 +176,7 @@ class _PageParser(HTMLParser):
         self._open: list[tuple[str, frozenset[str]]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if not self._is_said:
+        if not self._is_quoted:
             self.kept.append(self.get_starttag_text() or "")
         if tag not in _VOID:
             attributes = dict(attrs)
@@ -190,7 +190,7 @@ class _PageParser(HTMLParser):
                 break
 
     def handle_data(self, data: str) -> None:
-        if not self._is_said:
+        if not self._is_quoted:
             self.kept.append(data)
 
     def handle_entityref(self, name: str) -> None:
@@ -200,7 +200,7 @@ class _PageParser(HTMLParser):
         self.handle_data(f"&#{name};")
 
     @property
-    def _is_said(self) -> bool:
+    def _is_quoted(self) -> bool:
         around = [classes for _, classes in self._open]
         return any(_NOTES in classes or _WORDS in classes for classes in around) and any(
             _SAID in classes or _NOTES in classes for classes in around

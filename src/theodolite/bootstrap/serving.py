@@ -197,7 +197,7 @@ def listen(
     from theodolite.bootstrap.http_limits import BoundedProtocol
 
     _write_for_the_operator_alone()
-    _speak_of_faults_only()
+    _log_errors_only()
     sys.setswitchinterval(TURN_S)
     settings = serving.settings
     listening = _listening(settings.host, settings.port)
@@ -223,7 +223,7 @@ def _write_for_the_operator_alone() -> None:
     os.umask(0o077)
 
 
-def _speak_of_faults_only() -> None:
+def _log_errors_only() -> None:
     """Log only problems that the operator can fix: no line for each missing page."""
     logging.getLogger("django.request").setLevel(logging.ERROR)
     logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)
@@ -301,30 +301,30 @@ def check_serving(serving: Serving) -> Checked:
 
 def _of_connection(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.is_https and not settings.proxies:
-        yield _fault("`address` begins with https and `proxies` names nobody whose word on https could be taken")
+        yield _diagnostic("`address` begins with https and `proxies` names nobody whose word on https could be taken")
     if not settings.is_https and not settings.is_private:
         text = "passwords and dialogues travel in plain words; put a proxy with https in front, or stay in one room"
         yield _note(f"people call `{settings.address or settings.host}` by http: {text}")
     for proxy in settings.proxies:
         if ip_network(proxy, strict=False).prefixlen == 0:
-            yield _fault(f"`{proxy}` of `proxies` is everybody; name the proxy's own address")
+            yield _diagnostic(f"`{proxy}` of `proxies` is everybody; name the proxy's own address")
 
 
 def _of_mail(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.mail is None:
         yield _note("no mail is sent: hand invitations over as links, and give new ones to who forgot a password")
     elif settings.mail.encryption == "none" and settings.mail.user:
-        yield _fault("`mail` signs in without encryption; expected `starttls` or `tls`")
+        yield _diagnostic("`mail` signs in without encryption; expected `starttls` or `tls`")
 
 
 def _of_key(serving: Serving) -> Iterator[LocatedDiagnostic]:
     if serving.settings.secret_key:
         if len(serving.settings.secret_key) < _SHORTEST_KEY:
-            yield _fault("`THEODOLITE_SECRET_KEY` is short; expected 50 characters or more that nobody can guess")
+            yield _diagnostic("`THEODOLITE_SECRET_KEY` is short; expected 50 characters or more that nobody can guess")
         return
     file = serving.workspace / SECRET_FILE
     if file.stat().st_mode & 0o077:
-        yield _fault(f"others on this machine may read `{file}`; type: chmod 600 {file}")
+        yield _diagnostic(f"others on this machine may read `{file}`; type: chmod 600 {file}")
 
 
 def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
@@ -332,7 +332,7 @@ def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
     mode = serving.workspace.stat().st_mode & 0o777
     if mode & 0o077:
         text = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
-        yield _fault(f"{text}; type: chmod 700 {serving.workspace}")
+        yield _diagnostic(f"{text}; type: chmod 700 {serving.workspace}")
 
 
 def _of_django(serving: Serving) -> Iterator[LocatedDiagnostic]:
@@ -347,7 +347,7 @@ def _of_django(serving: Serving) -> Iterator[LocatedDiagnostic]:
         yield LocatedDiagnostic(file=str(run_check.id), message=" ".join(str(run_check.msg).split()), severity=severity)
 
 
-def _fault(message: str) -> LocatedDiagnostic:
+def _diagnostic(message: str) -> LocatedDiagnostic:
     return LocatedDiagnostic(file=SERVING, message=message)
 
 

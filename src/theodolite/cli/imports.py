@@ -125,7 +125,7 @@ def dialogues(
         path = Path(file)
         stored = stored_of(path)
         meant = columns_for(stored, path.name, means)
-        looked = look_into(stored, path.name, event, meant, _voices(replies, left_out, ways))
+        looked = look_into(stored, path.name, event, meant, _speakers(replies, left_out, ways))
         result = bring_looked(looked, event, store=not check)
         if as_json:
             counts = {"new": list(result.new), "known": result.known, "notes": list(looked.notes)}
@@ -141,7 +141,7 @@ def dialogues(
         context.close()
 
 
-def _voices(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:
+def _speakers(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:
     """Return the speakers of the application that the options name."""
     pairs = [pair.partition("=") for pair in replies]
     fields = dict.fromkeys(name for name, _, _ in pairs)

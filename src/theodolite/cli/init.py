@@ -100,7 +100,7 @@ def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
         InputError: If an answer cannot be used.
     """
     model, name, key, judge = (options.pop(one, "") for one in ("model", "model_name", "model_key", "judge"))
-    kind, answers = _asked_for(folder, options)
+    kind, answers = _requested(folder, options)
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
         return _split(Path(answers["from"]), folder), 0
     if kind is StarterKind.RECORDED:
@@ -119,7 +119,7 @@ def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
     return _write(folder, kind, answers)
 
 
-def _asked_for(folder: str, options: Answers) -> tuple[StarterKind, Answers]:
+def _requested(folder: str, options: Answers) -> tuple[StarterKind, Answers]:
     """Return the kind of study and the answers, from options or, in a terminal without options, from questions."""
     kind, answers = _by_options(options)
     if kind is None:
@@ -160,7 +160,7 @@ def _by_options(options: Answers) -> tuple[StarterKind | None, Answers]:
 def _by_questions(folder: str) -> tuple[StarterKind, Answers]:
     """Ask what the study tests; each question has a default, except those for an address or a file."""
     click.echo(_QUESTION)
-    kind = _KINDS[_asked(tuple(_KINDS), default="1")]
+    kind = _KINDS[_prompted(tuple(_KINDS), default="1")]
     if kind is StarterKind.APPLICATION:
         click.echo("Where is it?  URL, file.py:function or module:Class")
         place = click.prompt(">", prompt_suffix=" ")
@@ -172,7 +172,7 @@ def _by_questions(folder: str) -> tuple[StarterKind, Answers]:
     if kind is StarterKind.EVENT:
         packs = resource_resolver().packs()
         click.echo("\n".join(["Which pack?", *(f"  {number}  {name}" for number, name in enumerate(packs, start=1))]))
-        return kind, {"pack": packs[int(_asked(tuple(str(n + 1) for n in range(len(packs))), default="1")) - 1]}
+        return kind, {"pack": packs[int(_prompted(tuple(str(n + 1) for n in range(len(packs))), default="1")) - 1]}
     return kind, {}
 
 
@@ -189,7 +189,7 @@ def _test_call_by_question(place: str) -> Answers:
 def _tests_by_questions() -> Answers:
     """Ask how an application is tested."""
     click.echo("Test it with  1 my own test cases   2 simulated users   3 both")
-    by = _asked(("1", "2", "3"), default="1")
+    by = _prompted(("1", "2", "3"), default="1")
     answers = {}
     if by in {"1", "3"}:
         click.echo("Which file?  (CSV, TSV or JSONL with prompt and expected answer; empty for example cases)")
@@ -217,7 +217,7 @@ def _model_by_questions() -> Answers:
             f"  {number}  {name:<{width}}   {_LOCAL}   local, no key" for number, name in enumerate(names, start=1)
         ]
         click.echo("\n".join(["Model for simulated user and judge:", *lines, f"  {len(names) + 1}  another endpoint"]))
-        number = int(_asked(tuple(str(n) for n in range(1, len(names) + 2)), default="1"))
+        number = int(_prompted(tuple(str(n) for n in range(1, len(names) + 2)), default="1"))
         if number <= len(names):
             return {"model_url": _LOCAL, "model_name": names[number - 1]}
     else:
@@ -263,7 +263,7 @@ def _columns_by_questions(file: str) -> Answers:
     return answers
 
 
-def _asked(choices: tuple[str, ...], *, default: str) -> str:
+def _prompted(choices: tuple[str, ...], *, default: str) -> str:
     answer: str = click.prompt(">", type=click.Choice(choices), default=default, show_choices=False, prompt_suffix=" ")
     return answer
 

@@ -272,7 +272,7 @@ def _present_stage(context: StudyContext, result: RunResult, options: RunOptions
         answers = context.evidence().answers
         done = _n_dialogues(answers, selected) if is_test else answers.is_labelled_at(selected)
     code = NOT_FINISHED if status.stopped or not done else 0
-    click.echo(as_line({"exit_code": code, **counts_of(status)}) if as_json else _kept(status))
+    click.echo(as_line({"exit_code": code, **counts_of(status)}) if as_json else _stored_text(status))
     if status.stopped:
         _print_stop(context, result, options)
     elif is_test and _others_hold_all(status):
@@ -284,7 +284,7 @@ def _present_stage(context: StudyContext, result: RunResult, options: RunOptions
     return code
 
 
-def _kept(status: RunStatus) -> str:
+def _stored_text(status: RunStatus) -> str:
     return f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
 
 

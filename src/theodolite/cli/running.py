@@ -491,14 +491,14 @@ def stopped_text(status: RunStatus, *, spent: Spending, budget: Budget, at: date
     """Return the message for a run that stopped before its plan was done."""
     if status.stopped == BY_USER:
         stored = f"{_n(status.dialogues, 'dialogue')} and {_n(status.annotated, 'annotation')} are saved"
-        progress = "".join(f"\n{line}" for line in _paragraph(_begun(status, spent)))
+        progress = "".join(f"\n{line}" for line in _paragraph(_progress_text(status, spent)))
         return f"Stopped. {stored}. Run the same command to resume.{progress}"
     stored = f"{status.dialogues:,} of {status.planned:,} dialogues, {status.annotated:,} of {status.due:,} annotations"
     remedy = f"{status.remedy}, then  " if status.remedy else ""
     lines = [
         *_paragraph(f"Stopped at {at.astimezone():%H:%M:%S}: {status.stopped}."),
         f"  Saved   {stored}; no call is repeated",
-        *(f"          {line}" for line in _paragraph(_begun(status, spent))),
+        *(f"          {line}" for line in _paragraph(_progress_text(status, spent))),
         f"  Cost    {spent_text(spent, budget)}",
         f"  Resume  {remedy}{command}",
         f"  Report  theodolite report {path} --partial",
@@ -506,7 +506,7 @@ def stopped_text(status: RunStatus, *, spent: Spending, budget: Budget, at: date
     return "\n".join(lines)
 
 
-def _begun(status: RunStatus, spent: Spending) -> str:
+def _progress_text(status: RunStatus, spent: Spending) -> str:
     """Return a note that partial dialogues are saved; empty once a dialogue is complete."""
     is_in_mid_dialogue = spent.calls and not status.dialogues
     return "Every turn of the unfinished dialogues is saved, too." if is_in_mid_dialogue else ""

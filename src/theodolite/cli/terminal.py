@@ -285,7 +285,7 @@ def _permit_code(loaded: LoadedStudy) -> None:
         return
     if not sits_at_terminal():
         raise InputError(refusal_text(request))
-    answer = _asked(request)
+    answer = _prompted(request)
     if answer == "n":
         message = f"The code of study `{request.study}` was not allowed. Nothing was run."
         raise InputError(message)
@@ -330,7 +330,7 @@ def sits_at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _asked(request: CodeRequest) -> str:
+def _prompted(request: CodeRequest) -> str:
     click.echo(f"Study `{printable_line(request.study)}` runs code with your rights:", err=True)
     width = max(len(code.shown) for code in request.code) + 2
     for code in request.code:

@@ -490,7 +490,7 @@ def check_body(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None
         message = "`method: GET` sends no body; put {{ prompt }} into `url`, or choose POST"
         context.diagnostics.add(entry.diagnostic("body", message=message))
     elif spec.body_as is BodyFormat.FORM:
-        for keys, message in _faults_of_form(spec):
+        for keys, message in _problems_of_form(spec):
             context.diagnostics.add(entry.diagnostic(*keys, message=message))
     if header := next((name for name in spec.headers if name.lower() == "content-type"), ""):
         _check_header(entry, spec, context, header)
@@ -500,7 +500,7 @@ def _is_without(spec: HttpSpec) -> bool:
     return spec.body in (None, "")
 
 
-def _faults_of_form(spec: HttpSpec) -> Iterator[tuple[Keys, str]]:
+def _problems_of_form(spec: HttpSpec) -> Iterator[tuple[Keys, str]]:
     body = said_body(spec)
     if _is_without(spec) and spec.method == "GET":
         yield ("body_as",), "`method: GET` sends no body; leave `body_as` out, or choose POST"
@@ -511,10 +511,10 @@ def _faults_of_form(spec: HttpSpec) -> Iterator[tuple[Keys, str]]:
         yield ("body",), message + ' body: {message: "{{ prompt }}"}'
     else:
         for field, value in body.items():
-            yield from _faults_of_field(str(field), value, ("body", field))
+            yield from _problems_of_field(str(field), value, ("body", field))
 
 
-def _faults_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
+def _problems_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
     if isinstance(value, dict):
         inner = next(iter(value), "name")
         remedy = f"fields stand side by side, e.g. `{field}[{inner}]: ...`"

@@ -79,7 +79,7 @@ def check_everything(
     _check_claimed_rules(parts, registry, context)
     _check_annotator_names(parts, context)
     _check_pre_annotation(parts, context)
-    _check_asked_guidelines(parts, registry, context)
+    _check_called_guidelines(parts, registry, context)
     _check_label_columns(parts, registry, context)
     _check_groups(parts, registry, context)
     _note_unused(parts, context, models, registry.read())
@@ -251,7 +251,7 @@ def _check_pre_annotation(parts: StudyParts, context: LoadContext) -> None:
     context.diagnostics.add(parts.entry.diagnostic("annotation", "pre_annotation", "judge", message=message))
 
 
-def _check_asked_guidelines(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
+def _check_called_guidelines(parts: StudyParts, registry: GuidelineRegistry, context: LoadContext) -> None:
     """Reject scenarios with a guideline without annotators: their dialogues would have no labels."""
     if any(is_broken(parts.entry, name) for name in ("judges", "annotators", "guidelines")) or not parts.annotators:
         return

@@ -151,7 +151,7 @@ class _DialogueReader:
         columns = {name: column for name in _SPOKEN if (column := getattr(self.means, name))}
         by_application: dict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.table.rows):
-            by_application[self._said(row, "application")].append(index)
+            by_application[self._cell_text(row, "application")].append(index)
         result = [
             dialogue
             for application, positions in by_application.items()
@@ -168,10 +168,10 @@ class _DialogueReader:
         scenario = self._known(
             recorded_dialogue,
             "scenario",
-            self._said(recorded_dialogue.columns, "scenario"),
+            self._cell_text(recorded_dialogue.columns, "scenario"),
             [item.name for item in scenarios],
         )
-        level = self._word(recorded_dialogue, "level", self._said(recorded_dialogue.columns, "level"), Level)
+        level = self._word(recorded_dialogue, "level", self._cell_text(recorded_dialogue.columns, "level"), Level)
         held_by = self._word(recorded_dialogue, "held by", self.means.held_by, TesterType, HOLDERS)
         has_text = all(
             turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in recorded_dialogue.turns
@@ -195,7 +195,7 @@ class _DialogueReader:
             line=recorded_dialogue.line,
         )
 
-    def _said(self, row: Mapping[str, str], what: str) -> str:
+    def _cell_text(self, row: Mapping[str, str], what: str) -> str:
         """Return a row's application, scenario or level, or the constant for all rows."""
         column = getattr(self.means, what)
         return (row[column].strip() if column else "") or str(getattr(self.means, f"of_{what}"))
@@ -293,7 +293,7 @@ class _CorpusReader:
             return {UTTERANCES: stored}
         try:
             with zipfile.ZipFile(io.BytesIO(stored)) as archive:
-                result = self._wanted(archive)
+                result = self._required_members(archive)
                 if sum(item.file_size for item in result.values()) > MOST_UNPACKED:
                     self._complain(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB; cut it in parts")
                     return {}
@@ -305,7 +305,7 @@ class _CorpusReader:
             self._complain(f"holds no {UTTERANCES}; expected a corpus of ConvoKit")
         return parts
 
-    def _wanted(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    def _required_members(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         """Return the corpus's files, those nearest to the root."""
         entries = sorted(archive.infolist(), key=lambda entry: len(PurePosixPath(entry.filename).parts), reverse=True)
         named = {PurePosixPath(entry.filename).name: entry for entry in entries}

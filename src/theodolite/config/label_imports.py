@@ -219,7 +219,7 @@ class _LabelReader:
         if not cells["answer"]:
             self.n_open += 1
             return None
-        requested = self._asked(cells, line)
+        requested = self._item(cells, line)
         question = self._question(cells, requested, line) if requested else None
         annotator = self._annotator(cells, line)
         if requested is None or question is None or not annotator:
@@ -250,7 +250,7 @@ class _LabelReader:
     def _complain(self, line: int, message: str) -> None:
         self.faults.append(LocatedDiagnostic(file=self._table.file, line=line, message=message))
 
-    def _asked(self, cells: Mapping[str, str], line: int) -> AskedItem | None:
+    def _item(self, cells: Mapping[str, str], line: int) -> AskedItem | None:
         result = self._asked_of.get(cells["item"])
         if result is None:
             near = did_you_mean(cells["item"], [item for item, _ in self._key.items])

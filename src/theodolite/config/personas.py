@@ -230,10 +230,10 @@ def _check_template(
 ) -> None:
     template = text.template
     if syntax_problem(template.text):
-        context.diagnostics.add(_problem_fault(entry, text))
+        context.diagnostics.add(_problem_diagnostic(entry, text))
     for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
         message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
-        context.diagnostics.add(_template_fault(entry, text, message, place_of(variable, template.text)))
+        context.diagnostics.add(_template_diagnostic(entry, text, message, place_of(variable, template.text)))
 
 
 def _check_language(
@@ -254,17 +254,17 @@ def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
 
 
-def _problem_fault(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
+def _problem_diagnostic(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
     """Return the error of a template that can never be filled, at its line if it has its own file."""
     template = text.template.text
     if text.source is None:
-        return _template_fault(entry, text, syntax_problem(template), "")
-    diagnostic = _template_fault(entry, text, syntax_problem(template, with_line=False), "")
+        return _template_diagnostic(entry, text, syntax_problem(template), "")
+    diagnostic = _template_diagnostic(entry, text, syntax_problem(template, with_line=False), "")
     line = text.first_line + line_of_problem(template) - 1
     return replace(diagnostic, line=line, excerpt=text.source.lines[line - 1])
 
 
-def _template_fault(
+def _template_diagnostic(
     entry: Entry[PersonaGroupSpec], text: _TemplateText, message: str, wording: str
 ) -> LocatedDiagnostic:
     if text.source is None:
@@ -328,11 +328,11 @@ def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContex
         filled = tuple(row.values.get(column, "").strip() for column in columns)
         if filled in first:
             message = f"equals row {first[filled]} once filled in: one persona would count twice"
-            context.diagnostics.add(_row_fault(reading, index, row, message))
+            context.diagnostics.add(_row_diagnostic(reading, index, row, message))
         first.setdefault(filled, row.line if in_file else index + 1)
 
 
-def _row_fault(reading: GroupReading, position: int, row: ParameterRow, message: str) -> LocatedDiagnostic:
+def _row_diagnostic(reading: GroupReading, position: int, row: ParameterRow, message: str) -> LocatedDiagnostic:
     if isinstance(reading.entry.spec.rows, str):
         return LocatedDiagnostic(file=reading.rows_name, line=row.line, message=message)
     return reading.entry.diagnostic("rows", position, message=f"row {position + 1} {message}")

@@ -191,7 +191,7 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
             diagnostics.append(LocatedDiagnostic(file=file, line=line, message=problem))
         elif not columns:
             columns = tuple(cell.strip() for cell in cells)
-            diagnostics += _header_faults(columns, file, line)
+            diagnostics += _header_diagnostics(columns, file, line)
         elif len(cells) != len(columns):
             diagnostics.append(_ragged(cells, columns, file, line))
         else:
@@ -260,7 +260,7 @@ def _evenness(lines: Iterable[str], mark: str) -> tuple[bool, float, int]:
     return n_columns > 1, sum(len(row) == n_columns for row in rows) / max(1, len(rows)), n_columns
 
 
-def _header_faults(columns: tuple[str, ...], file: str, line: int) -> list[LocatedDiagnostic]:
+def _header_diagnostics(columns: tuple[str, ...], file: str, line: int) -> list[LocatedDiagnostic]:
     twice = [name for name, n in Counter(columns).items() if n > 1 and name]
     diagnostics = [f"column `{name}` stands twice in the header; give each its own name" for name in twice]
     if "" in columns:

@@ -152,7 +152,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
     try:
         node = _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _composed(text)
     except YAMLError as error:
-        source.faults.append(_syntax_fault(source, error))
+        source.faults.append(_syntax_diagnostic(source, error))
         return source
     except RecursionError:
         source.faults.append(LocatedDiagnostic(file=file, message="is nested too deeply to be read"))
@@ -173,7 +173,7 @@ def _remembered(text: str) -> Node | None:
     return _composed(text)
 
 
-def _syntax_fault(source: YamlSource, error: YAMLError) -> LocatedDiagnostic:
+def _syntax_diagnostic(source: YamlSource, error: YAMLError) -> LocatedDiagnostic:
     at = "context_mark" if "end of stream" in str(getattr(error, "problem", "")) else "problem_mark"
     mark = getattr(error, at, None) if isinstance(error, MarkedYAMLError) else None
     line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)

@@ -400,11 +400,11 @@ def _answers(questionnaire: Questionnaire, filled_in: Mapping[str, Any]) -> Iter
     for question in questionnaire.instrument.questions:
         if question.name in values:
             yield Answer(question=question.name, outcome=Outcome.ANSWERED, value=values[question.name])
-        elif _was_asked(question, questionnaire, values) and not question.is_optional:
+        elif _was_open(question, questionnaire, values) and not question.is_optional:
             yield Answer(question=question.name, outcome=Outcome.MISSING)
 
 
-def _was_asked(question: Question, questionnaire: Questionnaire, values: Mapping[str, str]) -> bool:
+def _was_open(question: Question, questionnaire: Questionnaire, values: Mapping[str, str]) -> bool:
     if question.when is None:
         return True
     value = values.get(question.when.question)
@@ -423,10 +423,10 @@ def _code(
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
     study, responses = event.study, store.events.responses.in_study(event.study.name)
     save_codebook(store, _codebook(study, content["codes"], coders[0]))
-    save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_tried("").place,)))
+    save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_attempts("").place,)))
     room = coding_project(store, study, (*responses, *notes_in(study, store.events.dialogues.summaries(study.name))))
     coded = [(_about(sessions[number, application]), codings) for number, application, *codings in content["codings"]]
-    coded += [(_tried(sessions[number, app].session), codings) for number, app, *codings in content["tried"]]
+    coded += [(_attempts(sessions[number, app].session), codings) for number, app, *codings in content["tried"]]
     for answer, codings in coded:
         for coder, names in zip(coders, codings, strict=False):
             save_coding(store, room, answer, coder, names, "")
@@ -442,7 +442,7 @@ def _codebook(study: Study, codes: Sequence[Content], by: str, **facts: Any) -> 
     return Codebook(study=study.name, codes=written, revision=0, by=by, **facts)
 
 
-def _tried(session: str) -> OpenAnswer:
+def _attempts(session: str) -> OpenAnswer:
     (question,) = TRIED.instrument.questions
     return OpenAnswer(session=session, questionnaire=TRIED.name, question=question.name)
 
@@ -466,13 +466,13 @@ def load_labels(hosted: HostedStudy) -> None:
     try:
         context = event_study_context(hosted.folder, workspace, store)
         if not context.is_finished():
-            asyncio.run(_held(context))
+            asyncio.run(_complete(context))
             _labelled(context)
     finally:
         store.disconnect()
 
 
-async def _held(context: StudyContext) -> None:
+async def _complete(context: StudyContext) -> None:
     await run_study(context, RunOptions(), progress=Silent(), before_asking=_ask_nobody)
 
 

@@ -255,7 +255,7 @@ def keep_dialogues(study: Study, content: Sequence[dict[str, Any]] | None = None
     store = open_store(settings.WORKSPACE or Path(WORKSPACE_NAME), settings.DATABASE_URL)
     try:
         return asyncio.run(
-            _held(store, study, invented("dialogues.yaml")["dialogues"] if content is None else content, first)
+            _complete(store, study, invented("dialogues.yaml")["dialogues"] if content is None else content, first)
         )
     finally:
         store.disconnect()
@@ -277,7 +277,7 @@ def design_of(study: Study) -> QueueDesign:
     )
 
 
-async def _held(store: Store, study: Study, content: Sequence[dict[str, Any]], first: int) -> list[str]:
+async def _complete(store: Store, study: Study, content: Sequence[dict[str, Any]], first: int) -> list[str]:
     """Store the dialogues under a run of the study and return their keys."""
     await store.start()
     try:

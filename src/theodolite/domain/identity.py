@@ -88,7 +88,7 @@ def canonical_json(value: object) -> str:
         TypeError: If a value has no canonical form.
         ValueError: If a number is not finite.
     """
-    schema = _shape_of(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
+    schema = _schema_of(type(value))  # type: ignore[arg-type]  # classes are hashable, whatever their instances are
     return _part(value) if schema is None else _record(value, schema, is_tagged=False)
 
 
@@ -113,7 +113,7 @@ class _Shape(NamedTuple):
 
 
 @cache
-def _shape_of(kind: type) -> _Shape | None:
+def _schema_of(kind: type) -> _Shape | None:
     """Return the writer of a type's records; None for a type that is not a record."""
     if not dataclasses.is_dataclass(kind):
         return None
@@ -168,7 +168,7 @@ def _part(value: object) -> str:
 @cache
 def _writer(kind: type) -> _Write:
     """Return the writer for values of a type; cached, since the look-up takes longer than writing."""
-    schema = _shape_of(kind)
+    schema = _schema_of(kind)
     if schema is not None:
         return partial(_whole, schema.whole, schema.values) if schema.whole else partial(_record, schema=schema)
     if issubclass(kind, Enum) and not issubclass(kind, str):

@@ -169,7 +169,7 @@ class Study:
         endpoints = tuple(model.deciding_part for model in self.models)
         run_study = replace(self, models=endpoints, applications=applications, annotators=self.asked)
         run_study = replace(
-            run_study, guidelines=self._asked_guidelines(), schemas=(), questionnaires=(), annotation=None
+            run_study, guidelines=self._called_guidelines(), schemas=(), questionnaires=(), annotation=None
         )
         run_study = replace(run_study, scenarios=_scenarios_of_runs(self), levels=_levels_of_runs(self), event=None)
         run_study = replace(
@@ -192,7 +192,7 @@ class Study:
         """The annotators that a run calls, without people who label by hand."""
         return tuple(annotator for annotator in self.annotators if not annotator.by_hand)
 
-    def _asked_guidelines(self) -> tuple[Guideline, ...]:
+    def _called_guidelines(self) -> tuple[Guideline, ...]:
         by_people = self.categories - {annotator.guideline for annotator in self.asked}
         return tuple(guideline for guideline in self.guidelines if guideline.name not in by_people)
 

@@ -68,11 +68,11 @@ def texts_of(study: Study) -> dict[Key, dict[Key, str]]:
     for questionnaire in study.questionnaires:
         part = ("questionnaires", questionnaire.name)
         titles = {(*part, "title"): questionnaire.title, (*part, "about"): questionnaire.about}
-        parts[part] = titles | _asked(part, questionnaire.instrument)
+        parts[part] = titles | _question_texts(part, questionnaire.instrument)
     for category in (category for schema in study.schemas for category in schema.categories):
         part = ("categories", category.name)
         titles = {(*part, "title"): category.title, (*part, "definition"): category.guideline.definition}
-        parts[part] = titles | _asked(part, category.guideline.instrument)
+        parts[part] = titles | _question_texts(part, category.guideline.instrument)
     filled = {part: {key: text for key, text in texts.items() if text} for part, texts in parts.items()}
     return {part: texts for part, texts in filled.items() if texts}
 
@@ -133,7 +133,7 @@ def _topics(study: Study) -> dict[Key, str]:
     return texts
 
 
-def _asked(part: Key, instrument: Instrument) -> dict[Key, str]:
+def _question_texts(part: Key, instrument: Instrument) -> dict[Key, str]:
     texts: dict[Key, str] = {}
     for question in instrument.questions:
         base = (*part, "questions", question.name)

@@ -232,11 +232,11 @@ class LiveReplies:
         reply = answering.reply
         try:
             ending = await answering.answer(application, request, session)
-            reply.end(await self._kept(reply.key, ending))
+            reply.end(await self._stored(reply.key, ending))
         finally:
             del self._replies[reply.key]
 
-    async def _kept(self, key: str, ending: LiveEnding) -> LiveEnding:
+    async def _stored(self, key: str, ending: LiveEnding) -> LiveEnding:
         """Store an ending, with retries, and return the stored ending."""
         for number in range(_TRIES):
             try:

@@ -76,14 +76,14 @@ class Secret:
         """Return the header that carries the key, or nothing if there is no key."""
         if not self._text:
             return {}
-        return {self.header: self._worded(self._text)}
+        return {self.header: self._described(self._text)}
 
     @property
     def in_words(self) -> str:
         """The header with the name of the variable instead of the key, as typed into a shell."""
-        return f"{self.header}: {self._worded(f'${self.variable}')}"
+        return f"{self.header}: {self._described(f'${self.variable}')}"
 
-    def _worded(self, key: str) -> str:
+    def _described(self, key: str) -> str:
         return f"Bearer {key}" if self.header.lower() == BEARER_HEADER.lower() else key
 
     def strike(self, text: str) -> str:

@@ -631,7 +631,7 @@ def cochran_q(
     is_sampled = len(sums) <= MANY
     shares = table.mean(axis=0)
     return Significance(
-        p_value=_drawn_p(within, observed, spread, draws, seed) if is_sampled else float(chdtrc(degrees, observed)),
+        p_value=_sampled_p(within, observed, spread, draws, seed) if is_sampled else float(chdtrc(degrees, observed)),
         statistic=observed,
         method=f"{_METHOD}, {f'permutation within testers, {draws:,} draws' if is_sampled else 'chi-square'}",
         n=len(table),
@@ -650,7 +650,7 @@ def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.flo
     return sums
 
 
-def _drawn_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
+def _sampled_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
     """Return the share of arrangements, including the observed one, with differences at least as large."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
     statistics = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))

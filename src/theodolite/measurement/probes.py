@@ -396,7 +396,10 @@ def order_effects(
     scored = _scored(guideline, question, columns)
     if scored is None or not len(columns):
         return []
-    conditions = [*_ways_by_order(guideline.instrument, question, columns), *_ways_by_sequence(columns, scored)]
+    conditions = [
+        *_conditions_by_order(guideline.instrument, question, columns),
+        *_conditions_by_sequence(columns, scored),
+    ]
     return [_effect(guideline, question, columns, scored, way, annotator) for way in conditions]
 
 
@@ -470,7 +473,7 @@ def _ranks(values: Floats) -> _Scored:
     return _Scored(measured="ordinal shift", unit=RANK, high="a high answer", numbers=numbers)
 
 
-def _ways_by_order(instrument: Instrument, question: Question, columns: AnswerArrays) -> Iterator[_Ways]:
+def _conditions_by_order(instrument: Instrument, question: Question, columns: AnswerArrays) -> Iterator[_Ways]:
     orders = [shown_order_of(text) for text in columns.orders]
 
     def ways(factor: OrderFactor, names: tuple[str, str], of: list[bool | None]) -> Iterator[_Ways]:
@@ -516,7 +519,7 @@ def _second_half(columns: AnswerArrays) -> Whole:
     return np.where(columns.annotation_no > 0, half, NEITHER)
 
 
-def _ways_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
+def _conditions_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
     """Yield the answers that follow a dialogue to which the same annotator gave a high answer."""
     sat = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
     if not len(sat):

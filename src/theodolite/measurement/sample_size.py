@@ -312,7 +312,7 @@ def _paired_rate(first: Ruling, second: Ruling, confidence: float) -> PairedRate
         rate,
         difference=difference,
         test=_test(rate, defects[0], defects[1], clusters),
-        n_wanted=_wanted(rate, difference),
+        n_wanted=_required_pairs(rate, difference),
     )
 
 
@@ -353,7 +353,7 @@ def _changed(first: Ruling, second: Ruling) -> str:
     return f"{named} {are} on both sides, so a difference would be the instrument's as much as the application's"
 
 
-def _wanted(rate: PairedRate, difference: Estimate | Undefined) -> int | None:
+def _required_pairs(rate: PairedRate, difference: Estimate | Undefined) -> int | None:
     """Return the number of pairs that would detect a difference of this size, if the current ones do not."""
     if not isinstance(difference, Estimate) or difference.value == 0 or len(rate.flips) < _FEWEST_FLIPS:
         return None

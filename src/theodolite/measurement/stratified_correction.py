@@ -375,7 +375,7 @@ def plan_labels(
     seen = all(part.labelled for part in heaps.parts)
     return LabelPlan(
         take={part.verdict: int(count) for part, count in zip(heaps.parts, take, strict=True)},
-        dialogues=_drawn(verdicts, labels, take, seed),
+        dialogues=_sampled(verdicts, labels, take, seed),
         width=_width(heaps, take.astype(np.float64), confidence),
         width_at_random=_width(heaps, at_random, confidence),
         width_now=_width(heaps, np.zeros(len(free)), confidence) if seen else 1.0,
@@ -416,7 +416,7 @@ def _width(heaps: Strata, more: Floats, confidence: float) -> float:
     return high - low
 
 
-def _drawn(verdicts: Sequence[Hashable], labels: Labels, take: Whole, seed: int) -> tuple[int, ...]:
+def _sampled(verdicts: Sequence[Hashable], labels: Labels, take: Whole, seed: int) -> tuple[int, ...]:
     rng = np.random.default_rng(seed)
     sampled: list[int] = []
     for kind, count in zip(dict.fromkeys(verdicts), take.tolist(), strict=True):

@@ -49,7 +49,7 @@ def flip_rate(votes: Votes, *, clusters: ClusterIds | None = None, confidence: f
         One minus the observed agreement of Fleiss (1971), Psychological
         Bulletin 76:378-382, doi:10.1037/h0031619, with votes for annotators.
     """
-    answered = _given(votes)
+    answered = _answered(votes)
     selected = [len(texts) >= 2 for texts in answered]
     flips = [_apart(texts) for texts in answered if len(texts) >= 2]
     return mean_fraction(
@@ -88,7 +88,7 @@ def vote_share(
     Source:
         Korn, Graubard (1998), Survey Methodology 24:193-201 (interval).
     """
-    answered, label_name = _given(votes), label_text(label)
+    answered, label_name = _answered(votes), label_text(label)
     shares = [texts.count(str(label_name)) / len(texts) for texts in answered if texts]
     ids = selected_clusters(clusters, [bool(texts) for texts in answered])
     return mean_fraction(shares, clusters=ids, unit=DIALOGUES, confidence=confidence, otherwise=NO_LABEL)
@@ -125,7 +125,7 @@ def majority_share(
         As for `defect_rate`; the change of what is estimated: Condorcet's jury
         theorem, e.g. Grofman, Owen, Feld (1983), Theory and Decision 15:261-278.
     """
-    result = [_majority(texts) for texts in _given(votes)]
+    result = [_majority(texts) for texts in _answered(votes)]
     selected = [winner is not None for winner in result]
     flags = [winner == label_text(label) for winner in result if winner is not None]
     sizes = cluster_sizes(flags, selected_clusters(clusters, selected))
@@ -167,7 +167,7 @@ def retest_alpha(
         Krippendorff (2018), Content Analysis, 4th ed., chapter 12 (stability).
     """
     position = {point: float(number) for number, point in enumerate(scale_points(categories))}
-    answered = _given(votes)
+    answered = _answered(votes)
     strange = sorted({text for texts in answered for text in texts} - set(position))
     if strange:
         message = (
@@ -182,7 +182,7 @@ def retest_alpha(
     return krippendorff_alpha(rows, scale=scale, clusters=clusters, confidence=confidence)
 
 
-def _given(votes: Votes) -> list[list[str]]:
+def _answered(votes: Votes) -> list[list[str]]:
     """Return the votes that are labels, as texts."""
     return [[text for vote in unit if (text := label_text(vote)) is not None] for unit in votes]
 

@@ -98,7 +98,7 @@ def documents(study: Study, results: CitedResults, criteria: Sequence[tuple[str,
 
 def _datasheet(study: Study, results: CitedResults, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
     yield Heading("Motivation")
-    yield _said(study.about or f"{NOT_STATED} Add `about` to the study.")
+    yield _quoted(study.about or f"{NOT_STATED} Add `about` to the study.")
     yield Heading("Composition")
     yield Paragraph(
         (
@@ -111,45 +111,45 @@ def _datasheet(study: Study, results: CitedResults, criteria: Sequence[tuple[str
     )
     yield _dispositions(results)
     yield Heading("Collection")
-    yield _said(f"Applications: {_names(one.name for one in study.applications)}.")
-    yield _said(f"Scenarios: {_names(one.name for one in study.scenarios)}.")
-    yield _said(_levels(study))
+    yield _quoted(f"Applications: {_names(one.name for one in study.applications)}.")
+    yield _quoted(f"Scenarios: {_names(one.name for one in study.scenarios)}.")
+    yield _quoted(_levels(study))
     yield from _facts(criteria, "Criteria for recruiting, selecting and assigning annotators")
     yield Heading("Preprocessing, cleaning and labelling")
     yield _annotators(study)
     yield Heading("Uses")
-    yield _said("Rates describe these dialogues. Use them to compare applications on the same dialogues.")
-    yield _said("They are not a certificate, not a ranking, and not an estimate for users of an application.")
+    yield _quoted("Rates describe these dialogues. Use them to compare applications on the same dialogues.")
+    yield _quoted("They are not a certificate, not a ranking, and not an estimate for users of an application.")
     yield Heading("Distribution")
-    yield _said("`theodolite release` writes an anonymised, signed bundle; `theodolite verify` checks it.")
+    yield _quoted("`theodolite release` writes an anonymised, signed bundle; `theodolite verify` checks it.")
     yield Heading("Maintenance")
     contact = study.event.contact if study.event else ""
-    yield _said(f"Contact: {contact}" if contact else f"Contact: {NOT_STATED} Add `contact` to the study.")
-    yield _said("`theodolite document` writes this pack again and lists what has changed in `changes.md`.")
+    yield _quoted(f"Contact: {contact}" if contact else f"Contact: {NOT_STATED} Add `contact` to the study.")
+    yield _quoted("`theodolite document` writes this pack again and lists what has changed in `changes.md`.")
 
 
 def _statement(study: Study, results: CitedResults, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
     yield Heading("Curation rationale")
-    yield _said(study.about or f"{NOT_STATED} Add `about` to the study.")
+    yield _quoted(study.about or f"{NOT_STATED} Add `about` to the study.")
     yield Heading("Language variety")
     languages = [study.language, *(translation.language for translation in study.translations)]
-    yield _said(f"Language tags of the study's texts: {_names(languages)}.")
+    yield _quoted(f"Language tags of the study's texts: {_names(languages)}.")
     yield Heading("Speaker demographics")
     groups = ", ".join(study.groups)
-    yield _said(f"Dialogues are grouped by: {groups}." if groups else f"{NOT_STATED} The study has no groups.")
+    yield _quoted(f"Dialogues are grouped by: {groups}." if groups else f"{NOT_STATED} The study has no groups.")
     yield Heading("Annotator demographics")
     attributes = results.data.get("annotator_groups") or []
     if attributes:
         analyses = Number("/annotator_groups", figures.number_of(len(attributes), "analysis", "analyses"))
         yield Paragraph((analyses, " of agreement within groups of annotators."))
     else:
-        yield _said(f"{NOT_STATED} No groups of annotators were analysed.")
+        yield _quoted(f"{NOT_STATED} No groups of annotators were analysed.")
     yield from _facts(criteria, "Annotator selection")
     yield Heading("Speech situation")
-    yield _said(_levels(study))
+    yield _quoted(_levels(study))
     for scenario in study.scenarios:
         if scenario.goal:
-            yield _said(f"{scenario.name}: {scenario.goal}")
+            yield _quoted(f"{scenario.name}: {scenario.goal}")
     yield Heading("Text characteristics")
     yield Paragraph(("Written dialogues: ", results.cite("/run/completed_dialogues"), "."))
     yield Heading("Provenance")
@@ -180,7 +180,7 @@ def data_card(study: Study, results: CitedResults) -> DocumentTable:
 
 def _methods(study: Study, results: CitedResults) -> Iterator[Block]:
     yield Heading("Design")
-    yield _said(_levels(study))
+    yield _quoted(_levels(study))
     yield Paragraph(
         (
             "Planned dialogues: ",
@@ -201,7 +201,7 @@ def _methods(study: Study, results: CitedResults) -> Iterator[Block]:
     yield Heading("Annotation")
     yield _annotators(study)
     yield Heading("Missing data")
-    yield _said("A failure or a missing label is never counted as a label; every estimate states its n.")
+    yield _quoted("A failure or a missing label is never counted as a label; every estimate states its n.")
     yield _dispositions(results)
     yield Heading("Statistics")
     methods: dict[str, dict[str, None]] = {}
@@ -221,29 +221,29 @@ def codebook(study: Study) -> Iterator[Block]:
     for guideline in study.guidelines:
         yield Heading(f"Guideline {guideline.name}")
         if guideline.definition:
-            yield _said(guideline.definition)
-        yield _said(f"Version {version_of(guideline)[:SHORT]}.")
+            yield _quoted(guideline.definition)
+        yield _quoted(f"Version {version_of(guideline)[:SHORT]}.")
         yield _questions(guideline.instrument.questions)
         if guideline.defect_rules:
             rows = tuple((((rule.name,), (_condition(rule),), (_side(rule),))) for rule in guideline.defect_rules)
             yield DocumentTable(columns=("Defect rule", "Condition", "Side of the guardrail"), rows=rows)
     for questionnaire in study.questionnaires:
         yield Heading(f"Questionnaire {questionnaire.name}")
-        yield _said(f"Version {version_of(questionnaire)[:SHORT]}.")
+        yield _quoted(f"Version {version_of(questionnaire)[:SHORT]}.")
         yield _questions(questionnaire.instrument.questions)
 
 
 def _deviations(results: CitedResults) -> Iterator[Block]:
     series = results.data.get("series")
     if series is None:
-        yield _said("The study belongs to no series, so no plan was published.")
+        yield _quoted("The study belongs to no series, so no plan was published.")
         return
     if series.get("published") is None:
-        yield _said(f"The plan of series {series['name']} is not written down.")
+        yield _quoted(f"The plan of series {series['name']} is not written down.")
         return
-    yield _said(f"Series: {series['name']}.")
+    yield _quoted(f"Series: {series['name']}.")
     if not series["deviations"]:
-        yield _said("No deviations: everything that was tested had been published.")
+        yield _quoted("No deviations: everything that was tested had been published.")
         return
     rows = tuple(((results.cite(f"/series/deviations/{position}"),),) for position in range(len(series["deviations"])))
     yield DocumentTable(columns=("Deviation",), rows=rows)
@@ -274,7 +274,7 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
     for title, part in (("Guardrails", SeriesPart.GUARDRAILS), ("Measurement trees", SeriesPart.TREE)):
         yield Heading(title)
         rows = tuple((line,) for line in evidence[part])
-        yield DocumentTable(columns=("Result",), rows=rows) if rows else _said("Nothing was measured.")
+        yield DocumentTable(columns=("Result",), rows=rows) if rows else _quoted("Nothing was measured.")
     yield Heading("Contamination")
     yield _contamination(results)
     yield Heading("Simulated users beside people")
@@ -380,7 +380,7 @@ def _contamination(results: CitedResults) -> Block:
         for index, entry in enumerate(results.data.get("contamination") or [])
     )
     columns = ("Material", "Publication", "Searched responses", "Canaries")
-    return DocumentTable(columns=columns, rows=materials) if materials else _said("No pack or packet; not tested.")
+    return DocumentTable(columns=columns, rows=materials) if materials else _quoted("No pack or packet; not tested.")
 
 
 def _found_text(entry: Mapping[str, Any]) -> str:
@@ -403,7 +403,7 @@ def _glossary() -> DocumentTable:
 # --- Parts
 
 
-def _said(text: str) -> Paragraph:
+def _quoted(text: str) -> Paragraph:
     return Paragraph((text,))
 
 
@@ -411,7 +411,7 @@ def _facts(facts: Sequence[tuple[str, str]], title: str) -> Iterator[Block]:
     if facts:
         yield DocumentTable(columns=(title, "Statement"), rows=tuple(((name,), (text,)) for name, text in facts))
     else:
-        yield _said(f"{title}: {NOT_STATED}")
+        yield _quoted(f"{title}: {NOT_STATED}")
 
 
 def _names(names: Iterable[str]) -> str:
@@ -494,7 +494,7 @@ def _estimates(results: CitedResults, *measures: str) -> Iterator[Block]:
         )
         yield DocumentTable(columns=("Undefined", "Reason"), rows=reasons)
     if not rows and not undefined:
-        yield _said("None.")
+        yield _quoted("None.")
 
 
 def _subject_text(subject: Mapping[str, Any], people: Sequence[str]) -> str:
@@ -520,14 +520,14 @@ def _is_agreement(measure: str) -> bool:
 
 def _counted(results: CitedResults, name: str, noun: str, rest: str, *, none: str) -> Paragraph:
     n = len(results.data.get(name) or ())
-    return Paragraph((Number(f"/{name}", figures.number_of(n, noun)), rest)) if n else _said(none)
+    return Paragraph((Number(f"/{name}", figures.number_of(n, noun)), rest)) if n else _quoted(none)
 
 
 def _proxies(results: CitedResults) -> Block:
     """Return which scenarios leave room for differences between applications."""
     entries = results.data.get("proxies") or ()
     if not entries:
-        return _said("No scenario states the use that it stands for.")
+        return _quoted("No scenario states the use that it stands for.")
     rows = tuple(
         (
             (entry["scenario"],),
@@ -549,7 +549,7 @@ def _blinding(results: CitedResults) -> Block:
     """Return the number of testers who guessed the application or the level of testing."""
     entries = (results.data.get("event") or {}).get("blinding") or ()
     if not entries:
-        return _said("Nobody was asked to guess an application.")
+        return _quoted("Nobody was asked to guess an application.")
     rows = tuple(
         (
             (entry["guessed"],),

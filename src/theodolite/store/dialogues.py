@@ -166,7 +166,9 @@ def _dialogue_row(
 def _keep_turns(writes: Sequence[KeepDialogue], ids: Mapping[str, int], rows: Mapping[str, int], texts: Texts) -> None:
     """Store the turns of dialogues; a text that is in the journal is not stored twice."""
     journalled = {ids[write.unit.key]: write for write in writes if write.journalled}
-    unknown = [unit_id for unit_id, write in journalled.items() if not _said(unit_id, write.dialogue) <= texts.keys()]
+    unknown = [
+        unit_id for unit_id, write in journalled.items() if not _turn_keys(unit_id, write.dialogue) <= texts.keys()
+    ]
     texts = {**texts, **texts_of(unknown)} if unknown else texts
     insert(
         TurnRow,
@@ -178,7 +180,7 @@ def _keep_turns(writes: Sequence[KeepDialogue], ids: Mapping[str, int], rows: Ma
     )
 
 
-def _said(unit_id: int, dialogue: Dialogue) -> set[tuple[int, int]]:
+def _turn_keys(unit_id: int, dialogue: Dialogue) -> set[tuple[int, int]]:
     """Return the positions of a dialogue's texts in the journal."""
     positions = (position for turn in dialogue.turns for position in (turn.prompt_at, turn.response_at))
     return {(unit_id, position) for position in positions if position is not None}

@@ -231,7 +231,7 @@ class LiveDialogueRepository(Repository):
         in_progress = LiveTurnRow.objects.filter(dialogue=row, state="")
         in_progress.update(state=TurnState.INTERRUPTED.value)
         row.ending = ending.value
-        row.unit_id = _kept(self._contents, run, *result, now=now) if result else None
+        row.unit_id = _stored(self._contents, run, *result, now=now) if result else None
         row.save(update_fields=["ending", "unit"])
 
     @writes
@@ -253,7 +253,7 @@ class LiveDialogueRepository(Repository):
             [session_row(result.held.session, number, people[result.held.session.participant]) for result in results],
             batch_size=CHUNK,
         )
-        units = _kept_units(self._contents, run, [(result.unit, result.dialogue) for result in results], now=now)
+        units = _stored_units(self._contents, run, [(result.unit, result.dialogue) for result in results], now=now)
         LiveDialogueRow.objects.bulk_create(
             [
                 LiveDialogueRow(
@@ -465,12 +465,12 @@ def _attempt(row: LiveAttemptRow) -> Attempt:
     return Attempt(description=row.description, outcome=AttemptOutcome(row.outcome), turn=row.turn, refines=row.refines)
 
 
-def _kept(contents: Contents, run: Run, unit: Unit, dialogue: Dialogue, *, now: datetime) -> int:
+def _stored(contents: Contents, run: Run, unit: Unit, dialogue: Dialogue, *, now: datetime) -> int:
     """Store the unit of a dialogue and the dialogue, and return the id of the unit's row."""
-    return _kept_units(contents, run, [(unit, dialogue)], now=now)[unit.key]
+    return _stored_units(contents, run, [(unit, dialogue)], now=now)[unit.key]
 
 
-def _kept_units(
+def _stored_units(
     contents: Contents, run: Run, results: Sequence[tuple[Unit, Dialogue]], *, now: datetime
 ) -> dict[str, int]:
     """Store completed units with their dialogues; return the ids of their rows by key."""

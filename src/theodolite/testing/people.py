@@ -67,7 +67,7 @@ def event_sessions(study: Study, planned: Sessions, dialogues: Iterable[LiveDial
     """
     everything = list(dialogues)
     ours = counted(study, everything)
-    people = [_held_session(study, index, one) for index, one in enumerate(ours)]
+    people = [_completed_session(study, index, one) for index, one in enumerate(ours)]
     empty = list(_empty_cells(study, ours))
     if not people and not empty and not everything:
         return planned
@@ -137,7 +137,7 @@ def visit_of(session: Session, sessions: Sequence[Session]) -> int:
     return sum(one.place <= session.place for one in same)
 
 
-def _held_session(study: Study, place: int, summary: LiveDialogueSummary) -> PlannedSession:
+def _completed_session(study: Study, place: int, summary: LiveDialogueSummary) -> PlannedSession:
     session = summary.session
     values = {"scenario": session.scenario, **summary.groups}
     return PlannedSession(

@@ -75,9 +75,9 @@ class SessionsToHold:
         if not bound.keys() & set(self._applications):
             return None
         slots = range(len(self._applications) * (self._ends[-1] if self._ends else 0))
-        return array("Q", (slot for slot in slots if self._is_held(slot, bound)))
+        return array("Q", (slot for slot in slots if self._is_planned(slot, bound)))
 
-    def _is_held(self, slot: int, bound: Mapping[str, Application]) -> bool:
+    def _is_planned(self, slot: int, bound: Mapping[str, Application]) -> bool:
         cell, _, application = self._in_slot(slot)
         return application not in bound or bound[application].is_tested_in(self._cells.scenario(cell))
 

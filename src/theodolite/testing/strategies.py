@@ -285,7 +285,7 @@ def adaptive(attack: Attack) -> AttackFlow:
     stored: list[tuple[int, Try, AttackReply]] = []
     declined: list[Try] = []
     for number in range(1, TRIES + 1):
-        written = yield _asked(attack, stored, declined)
+        written = yield _model_call(attack, stored, declined)
         if not written.text.strip():
             return
         refines = stored[-1][0] if stored else None
@@ -310,7 +310,7 @@ def _description(refines: int | None, *, is_back: bool) -> str:
     return "builds on the last reply" if refines else "opens"
 
 
-def _asked(attack: Attack, selected: list[tuple[int, Try, AttackReply]], declined: Sequence[Try]) -> AskModel:
+def _model_call(attack: Attack, selected: list[tuple[int, Try, AttackReply]], declined: Sequence[Try]) -> AskModel:
     messages = [Message(speaker=Speaker.SYSTEM, text=_RULES.format(ask=attack.aim.ask))]
     incoming = _OPENING
     for _, attempts, reply in selected:

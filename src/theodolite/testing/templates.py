@@ -205,12 +205,12 @@ def _spliced(text: str, values: Mapping[str, object]) -> str | None:
 @lru_cache(maxsize=512)
 def _spans(text: str) -> tuple[tuple[str, str], ...]:
     """Return the alternating texts and placeholders; empty for a template with other syntax."""
-    output_nodes = [node for part in _ENVIRONMENT.parse(text).body for node in _said_by(part)]
+    output_nodes = [node for part in _ENVIRONMENT.parse(text).body for node in _outputs(part)]
     spans = [_span(node) for node in output_nodes]
     return tuple(span for span in spans if span is not None) if None not in spans else ()
 
 
-def _said_by(part: nodes.Node) -> Sequence[nodes.Node]:
+def _outputs(part: nodes.Node) -> Sequence[nodes.Node]:
     return part.nodes if isinstance(part, nodes.Output) else [part]
 
 

@@ -170,7 +170,7 @@ def probe_plan(evidence: Evidence, judge: Annotator, attempts: Sequence[Injectio
         n: Number of dialogues; count.
     """
     strata = strata_of(evidence, evidence.study.guideline(judge.guideline), judge.name)
-    alarms, rest = (_drawn(evidence, strata, verdict) for verdict in (DEFECT, SOUND))
+    alarms, rest = (_sampled(evidence, strata, verdict) for verdict in (DEFECT, SOUND))
     chosen = alarms[: n // 2]
     chosen += rest[: n - len(chosen)]
     dialogues = tuple(evidence.archive.dialogues(sorted(chosen)))
@@ -194,7 +194,7 @@ def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
     return f"{text}: {calls} calls at most{cost}; --no-attacks leaves them out"
 
 
-def _drawn(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[int]:
+def _sampled(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[int]:
     """Return the positions of readable dialogues with one verdict, in a random order fixed for the study."""
     seed, label = evidence.study.sampling.seed, evidence.sessions.label
     positions = (
@@ -244,7 +244,7 @@ class Prober:
         try:
             async with asyncio.TaskGroup() as tasks:
                 trials = [
-                    tasks.create_task(self._tried(slots, plan, dialogue, attempt, guideline))
+                    tasks.create_task(self._probe_result(slots, plan, dialogue, attempt, guideline))
                     for dialogue in plan.dialogues
                     for attempt in plan.attempts
                 ]
@@ -263,7 +263,7 @@ class Prober:
             *position_figures(pairs, name, guideline),
         )
 
-    async def _tried(
+    async def _probe_result(
         self,
         slots: asyncio.Semaphore,
         plan: ProbePlan,
@@ -276,7 +276,7 @@ class Prober:
         copy = injected(dialogue, attempt, guideline, label) if label else None
         if before is None or copy is None:
             return None
-        after = await self._asked(slots, plan.judge, copy, f"attack {attempt.name}")
+        after = await self._request(slots, plan.judge, copy, f"attack {attempt.name}")
         return trial(dialogue, attempt, guideline, (before, after))
 
     async def _read_twice(self, slots: asyncio.Semaphore, plan: ProbePlan, dialogue: Dialogue) -> Annotation | None:
@@ -284,9 +284,9 @@ class Prober:
         if not isinstance(labelling, ModelJudge):
             return None
         again = replace(plan.judge, labelling=replace(labelling, voting=TWICE))
-        return await self._asked(slots, again, dialogue, "again")
+        return await self._request(slots, again, dialogue, "again")
 
-    async def _asked(
+    async def _request(
         self, slots: asyncio.Semaphore, judge: Annotator, dialogue: Dialogue, purpose: str
     ) -> Annotation | None:
         """Return a judge's annotation of a dialogue; None if its model failed."""

@@ -318,7 +318,7 @@ def _answers(question: Question) -> dict[str, Any]:
     own = [UNABLE] * question.may_be_unable + [NOT_APPLICABLE] * question.may_not_apply
     values = [*question.scale.categories, *own]
     options = [
-        {"value": value, "text": _worded(value, meanings.get(value, "")), "description": None} for value in values
+        {"value": value, "text": _label_text(value, meanings.get(value, "")), "description": None} for value in values
     ]
     return {
         "type": "label_selection",
@@ -327,7 +327,7 @@ def _answers(question: Question) -> dict[str, Any]:
     }
 
 
-def _worded(value: str, meaning: str) -> str:
+def _label_text(value: str, meaning: str) -> str:
     return f"{value}: {meaning}"[:_LONGEST_TITLE] if meaning else value
 
 
@@ -362,7 +362,7 @@ def labels_to_keep(evidence: Evidence, given: Sequence[GivenLabel]) -> KeptLabel
     keys = {item_of(dialogue.key): dialogue.key for dialogue in evidence.archive.dialogues()}
     earlier = _latest(evidence.archive.annotations())
     new, revised, unchanged = [], [], 0
-    for (item, guideline, name), labels in _sittings(given).items():
+    for (item, guideline, name), labels in _by_annotation(given).items():
         annotator = person_of(evidence.study, name, guideline)
         before = earlier.get((keys[item], annotator.name))
         answers = _merged(before.answers if before else (), labels)
@@ -381,7 +381,7 @@ def _latest(annotations: Iterable[Annotation]) -> Mapping[tuple[str, str], Annot
     }
 
 
-def _sittings(answers: Sequence[GivenLabel]) -> Mapping[tuple[str, str, str], list[GivenLabel]]:
+def _by_annotation(answers: Sequence[GivenLabel]) -> Mapping[tuple[str, str, str], list[GivenLabel]]:
     result: dict[tuple[str, str, str], list[GivenLabel]] = defaultdict(list)
     for label in answers:
         result[label.item, label.guideline, label.annotator].append(label)

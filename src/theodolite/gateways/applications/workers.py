@@ -176,10 +176,10 @@ class Workers:
             raise ServerFault(message, endpoint=self.code.owner) from None
         if "raised" in answer:
             # Not chained: exceptions of foreign code may contain the credentials.
-            raise self._fault(answer["raised"], what) from None
+            raise self._error(answer["raised"], what) from None
         return answer
 
-    def _fault(self, raised: Mapping[str, Any], what: str) -> GatewayError:
+    def _error(self, raised: Mapping[str, Any], what: str) -> GatewayError:
         if raised["refused"] and not what:
             return ContentRefused(self._credentials.scrub(raised["text"]), endpoint=self.code.owner)
         self._log(raised)

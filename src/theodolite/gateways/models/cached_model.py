@@ -74,7 +74,7 @@ class CachedModel:
         try:
             result = await self._found(key)
             if result is None:
-                return await self._asked(key, sent, request, on_chunk)
+                return await self._requested(key, sent, request, on_chunk)
             if on_chunk is not None:
                 on_chunk(result.text)
             return result
@@ -97,7 +97,7 @@ class CachedModel:
             return None
         return replace(stored.reply, tokens_in=0, tokens_out=0, cost_microusd=0, latency_s=0.0, attempts=0)
 
-    async def _asked(self, key: str, sent: str, request: AskModel, on_chunk: OnChunk | None) -> Reply:
+    async def _requested(self, key: str, sent: str, request: AskModel, on_chunk: OnChunk | None) -> Reply:
         reply = await self._model.reply(request, on_chunk=on_chunk)
         if reply.withheld or reply.finish == CONTENT_FILTER:
             return reply

@@ -184,7 +184,7 @@ class Speech:
             self._begin()
         if self._closes:
             self._think()
-        return self._said() if not self._closes else ""
+        return self._text() if not self._closes else ""
 
     def _begin(self) -> None:
         start = self._held.lstrip()
@@ -199,7 +199,7 @@ class Speech:
         else:  # a mark may be cut in two; the text before it need not be searched again
             self._held = self._held[-len(self._closes) :]
 
-    def _said(self) -> str:
+    def _text(self) -> str:
         start = self._held.lstrip()
         if not start or (not self._has_thought and any(opens.startswith(start) for opens in MARKS)):
             return ""

@@ -78,7 +78,7 @@ def validate_judge(evidence: Evidence, judge: str) -> JudgeFindings:
     pairs = by_authority[0].judged if by_authority else _with_itself(evidence, guideline, judge)
     manners = (*failure_figures(pairs), *behaviour_figures(evidence, judge, guideline))
     by_group = group_figures(evidence, guideline, judge)
-    others = _beside_judges(evidence, guideline, judge)
+    others = _compared_judges(evidence, guideline, judge)
     return JudgeFindings(
         measurements=(*measurements, *_ceiling(evidence, guideline, judge), *by_group, *others, *manners),
         confusions=tuple(confusion for paired in by_authority for confusion in _confusions(evidence, paired)),
@@ -156,7 +156,7 @@ def _ceiling(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[M
         yield from ceiling_figures(evidence, guideline, _labelled_people(evidence, guideline), judge)
 
 
-def _beside_judges(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:
+def _compared_judges(evidence: Evidence, guideline: Guideline, judge: str) -> Iterator[Measurement]:
     """Yield the agreement of the judge with every other judge on the main question."""
     if guideline.question not in _questions(guideline):
         return
@@ -356,11 +356,13 @@ def ceiling_figures(
         for pair in combinations(people, 2):
             yield from _pair_ceiling(evidence, guideline, *pair)
     else:
-        yield from _group_ceiling([paired for name in people if (paired := _beside(evidence, guideline, judge, name))])
+        yield from _group_ceiling(
+            [paired for name in people if (paired := _paired_labels(evidence, guideline, judge, name))]
+        )
 
 
 def _pair_ceiling(evidence: Evidence, guideline: Guideline, first: str, second: str) -> Iterator[Measurement]:
-    paired = _beside(evidence, guideline, second, first)
+    paired = _paired_labels(evidence, guideline, second, first)
     if paired is None:
         return
     for part in parts_of(evidence, paired):
@@ -368,7 +370,7 @@ def _pair_ceiling(evidence: Evidence, guideline: Guideline, first: str, second: 
             yield replace(figure, subject=replace(figure.subject, is_human_ceiling=True))
 
 
-def _beside(evidence: Evidence, guideline: Guideline, judge: str, person: str) -> PairedLabels | None:
+def _paired_labels(evidence: Evidence, guideline: Guideline, judge: str, person: str) -> PairedLabels | None:
     paired = pair_labels(evidence, guideline, guideline.question, (judge, person))
     return paired if paired is not None and paired.labelled.pairs else None
 

@@ -57,7 +57,7 @@ Kinds = Mapping[str, NodeKind]
 
 def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
     """Return all errors of a design, each once and with its path from the root."""
-    structural = tuple(_shape_faults(design, methods))
+    structural = tuple(_structure_errors(design, methods))
     if structural:
         return structural
     diagnostics: list[Diagnostic] = []
@@ -71,7 +71,7 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
     Raises:
         InputError: If the design has errors; `faults` lists all of them.
     """
-    diagnostics = list(_shape_faults(design, methods))
+    diagnostics = list(_structure_errors(design, methods))
     kinds = {} if diagnostics else _kinds(design, methods, diagnostics)
     if diagnostics:
         lines = "; ".join(f"{'.'.join(map(str, diagnostic.path))}: {diagnostic.message}" for diagnostic in diagnostics)
@@ -80,7 +80,7 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
     return kinds
 
 
-def _shape_faults(design: TreeDesign, methods: Methods) -> Iterator[Diagnostic]:
+def _structure_errors(design: TreeDesign, methods: Methods) -> Iterator[Diagnostic]:
     """Yield errors for undefined names and for cycles."""
     known = tuple(design.by_name)
     for node in design.nodes:
@@ -148,48 +148,48 @@ def _transform_kind(node: TransformNode, child: NodeKind, diagnostics: list[Diag
         return _recoded_kind(node, child, diagnostics)
     if child.holds is not Holds.NUMBERS:
         diagnostics.append(
-            _fault(node, f"cannot {node.form.value} {child.holds.value}; recode `{node.of}` to numbers first")
+            _error(node, f"cannot {node.form.value} {child.holds.value}; recode `{node.of}` to numbers first")
         )
         return child
     if node.form is TransformForm.REVERSE:
         return replace(child, orientation=_FLIPPED[child.orientation])
     if node.range is None:
-        diagnostics.append(_fault(node, "needs `scale`, the range that the values are moved to, e.g. `0-1`"))
+        diagnostics.append(_error(node, "needs `scale`, the range that the values are moved to, e.g. `0-1`"))
     return replace(child, range=node.range)
 
 
 def _recoded_kind(node: TransformNode, child: NodeKind, diagnostics: list[Diagnostic]) -> NodeKind:
     numbers = [number for number in node.recoded.values() if number is not None]
     if child.holds is Holds.LABELS:
-        diagnostics += _label_faults(node, child)
+        diagnostics += _label_errors(node, child)
     elif child.holds is not Holds.NUMBERS or not child.many:
-        diagnostics.append(_fault(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
+        diagnostics.append(_error(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
     if node.range is None and len(set(numbers)) < 2:
-        diagnostics.append(_fault(node, "needs two different numbers in `values`, or `scale` beside one"))
+        diagnostics.append(_error(node, "needs two different numbers in `values`, or `scale` beside one"))
         return child
     after = node.range or ValueRange(lowest=min(numbers), highest=max(numbers))
     outside = [number for number in numbers if not after.lowest <= number <= after.highest]
     if outside:
-        diagnostics.append(_fault(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
+        diagnostics.append(_error(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
     return replace(child, holds=Holds.NUMBERS, range=after, labels=(), orientation=node.orientation)
 
 
-def _label_faults(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
+def _label_errors(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
     for label in child.labels:
         if label not in node.recoded:
             words = f"does not say what becomes of `{label}`; give it a number, or null to leave it out"
-            yield _fault(node, words)
+            yield _error(node, words)
     for label in node.recoded:
         if label not in child.labels:
             near = did_you_mean(label, child.labels) or f"; labels are {', '.join(child.labels)}"
-            yield _fault(node, f"recodes `{label}`, which is not an answer of `{node.of}`{near}", "values")
+            yield _error(node, f"recodes `{label}`, which is not an answer of `{node.of}`{near}", "values")
 
 
 def _collapsed_kind(
     node: CollapseNode, child: NodeKind, method: SummaryMethod, diagnostics: list[Diagnostic]
 ) -> NodeKind:
     if not child.many:
-        diagnostics.append(_fault(node, f"collapses `{node.of}`, which holds one number already"))
+        diagnostics.append(_error(node, f"collapses `{node.of}`, which holds one number already"))
     return replace(_summed(node, method, {node.of: child}, diagnostics), many=True)
 
 
@@ -211,52 +211,52 @@ def _summed(
             words = (
                 f"takes the {method.name} of `{name}`, which holds {kind.holds.value}, not {method.takes.value}{tail}"
             )
-            diagnostics.append(_fault(node, words, child=name))
+            diagnostics.append(_error(node, words, child=name))
     if len(sides) > 1:
         words = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
-        diagnostics.append(_fault(node, words))
+        diagnostics.append(_error(node, words))
     if method.takes is not Holds.NUMBERS:
         return NodeKind(holds=method.gives, sides=sides)
-    diagnostics += _order_faults(node, method, below)
-    diagnostics += _range_faults(node, method, below)
+    diagnostics += _order_errors(node, method, below)
+    diagnostics += _range_errors(node, method, below)
     first = next((kind for kind in below.values() if kind.range), NodeKind(holds=Holds.NUMBERS))
     ranges = [kind.range for kind in below.values() if kind.range]
     orientation = Orientation.HIGHER_IS_WORSE if method.needs_order else first.orientation
     return NodeKind(holds=method.gives, range=_range_after(method, ranges), orientation=orientation, sides=sides)
 
 
-def _order_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
+def _order_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
     for name, kind in below.items():
         if not method.needs_order or kind.range is None:  # a node without any leaf has neither range nor direction
             continue
         if kind.orientation is Orientation.UNSTATED:
             words = f"takes the {method.name} of `{name}`, and nothing says which end of its scale is the bad one"
-            yield _fault(node, f"{words}; state `orientation` at its answers", child=name)
+            yield _error(node, f"{words}; state `orientation` at its answers", child=name)
         elif kind.orientation is Orientation.LOWER_IS_WORSE:
             words = f"takes the {method.name} of `{name}`, where lower is worse: the best would pass for the worst"
-            yield _fault(node, f"{words}; turn it round with a `reverse` node", child=name)
+            yield _error(node, f"{words}; turn it round with a `reverse` node", child=name)
 
 
-def _range_faults(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
+def _range_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
     ranges = {name: kind for name, kind in below.items() if kind.range is not None}
     first = next(iter(ranges.items()), None)
     for name, kind in ranges.items():
         if first and method.needs_one_range and kind.range != first[1].range:
             both = f"`{first[0]}` runs from {first[1].range}, `{name}` from {kind.range}"
             words = f"mixes units under a {method.name}: {both}"
-            yield _fault(node, f"{words}; rescale one of them", child=name)
+            yield _error(node, f"{words}; rescale one of them", child=name)
         elif (
             first and method.needs_one_range and kind.orientation is not first[1].orientation and not method.needs_order
         ):
-            both = f"in `{first[0]}` {_said(first[1])}, in `{name}` {_said(kind)}"
+            both = f"in `{first[0]}` {_kind_text(first[1])}, in `{name}` {_kind_text(kind)}"
             words = f"mixes orientations under a {method.name}: {both}"
-            yield _fault(node, f"{words}; turn one round with a `reverse` node", child=name)
+            yield _error(node, f"{words}; turn one round with a `reverse` node", child=name)
         if method.needs_zero and kind.range and kind.range.lowest != 0:
             words = f"takes the {method.name} of `{name}`, whose scale runs from {kind.range} and not from 0"
-            yield _fault(node, f"{words}; rescale it first", child=name)
+            yield _error(node, f"{words}; rescale it first", child=name)
 
 
-def _said(kind: NodeKind) -> str:
+def _kind_text(kind: NodeKind) -> str:
     return {
         Orientation.HIGHER_IS_WORSE: "higher is worse",
         Orientation.LOWER_IS_WORSE: "lower is worse",
@@ -275,6 +275,6 @@ def _range_after(method: SummaryMethod, ranges: Sequence[ValueRange]) -> ValueRa
     return ValueRange(lowest=0, highest=highest) if highest > 0 else None
 
 
-def _fault(node: TreeNode, words: str, key: str = "", *, child: str = "") -> Diagnostic:
+def _error(node: TreeNode, words: str, key: str = "", *, child: str = "") -> Diagnostic:
     path = (NODES, node.name, key) if key else (NODES, node.name, "of") if child else (NODES, node.name)
     return Diagnostic(path=path, message=f"node `{node.name}` {words}", words=child, at_key=len(path) == 2)

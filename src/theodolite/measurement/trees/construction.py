@@ -255,7 +255,7 @@ class _DesignBuilder:
             weights = {
                 n: w
                 for n, w in self.weights(dimension).items()
-                if self.items[n].by_testers is by_testers and self._is_asked(self.items[n], condition)
+                if self.items[n].by_testers is by_testers and self._is_called(self.items[n], condition)
             }
             edges = tuple(Edge(child=f"{item}: {condition.name}", weight=weight) for item, weight in weights.items())
             summary = self.topology.testers[condition.level] if by_testers else MEAN
@@ -263,7 +263,7 @@ class _DesignBuilder:
             for item in weights:
                 yield from self._collation(self.items[item], condition)
 
-    def _is_asked(self, item: RiskItem, condition: TestCondition) -> bool:
+    def _is_called(self, item: RiskItem, condition: TestCondition) -> bool:
         scenarios = self.sources.asked_at.get(item.source.rpartition(".")[0]) if item.by_testers else None
         return scenarios is None or condition.level in scenarios
 

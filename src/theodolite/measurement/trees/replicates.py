@@ -254,11 +254,11 @@ def resampled_together(tables: Sequence[LeafTable], replicates: int, seed: int) 
     whole = np.arange(len(keys))
     step = max(1, MOST_CELLS // max(1, *(len(table.sessions) for table in tables)))
     for start in range(0, replicates, step):
-        counts = _drawn(rng, groups, len(keys), min(step, replicates - start))
+        counts = _resampled(rng, groups, len(keys), min(step, replicates - start))
         yield tuple(counts if np.array_equal(index, whole) else counts[:, index] for index in own)
 
 
-def _drawn(rng: np.random.Generator, groups: Sequence[Ints], n_clusters: int, rows: int) -> Floats:
+def _resampled(rng: np.random.Generator, groups: Sequence[Ints], n_clusters: int, rows: int) -> Floats:
     counts = np.zeros((rows, n_clusters))
     for members in groups:
         # A few rows at a time give the same draws as all at once, and the arrays stay in the processor's cache.

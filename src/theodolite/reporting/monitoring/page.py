@@ -293,7 +293,7 @@ def application_chart(watch: Watch, application: str) -> str:
         *_days(watch, axis, len(panels)),
     ]
     words = f"{watch.history.name}{f', {application}' if application else ''}: {len(panels)} metrics of rolling windows"
-    return lanes.chart(series, len(panels), title=words, label=_spoken(watch, application))
+    return lanes.chart(series, len(panels), title=words, label=_application_text(watch, application))
 
 
 def _last(watch: Watch) -> int:
@@ -322,7 +322,7 @@ def _panels(watch: Watch, segments: Sequence[Segment]) -> Iterator[Panel]:
     yield Panel("lis", "LIS, scores", 0.0, float(window), lambda one: one.windows.lis, cuts["lis"])
 
 
-def _spoken(watch: Watch, application: str) -> str:
+def _application_text(watch: Watch, application: str) -> str:
     alerts = [alert.kind.value for alert in watch.alerts if alert.application == application]
     result = "no alert" if not alerts else f"alerts: {', '.join(alerts)}"
     return f"Rolling metrics of {application or watch.history.name}; {result}. The table below says the same."

@@ -161,7 +161,7 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
         _failures_aid(subject, rates),
         _levels_aid(subject, rates),
         words.aid("judge_untried") if untried else "",
-        _tried_aid(subject),
+        _validation_aid(subject),
         words.aid("simulated_users") if simulated else "",
         words.aid("any_rate"),
         _cluster_aid(subject, rates),
@@ -171,19 +171,19 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
     return tuple(aid for aid in aids if aid)
 
 
-def _tried_aid(subject: Subject) -> str:
+def _validation_aid(subject: Subject) -> str:
     """Return the accuracy of the first validated judge, by the first rule for which labels are sufficient."""
     for report in subject.evidence.validation_reports:
         for rule in rules_of_report(report):
             result = [report.figure(measure, rule=rule) for measure in _TRIED]
             results = [one.result for one in result if one is not None and isinstance(one.result, Estimate)]
             if len(results) == len(_TRIED):
-                validation_note = _tried_text(subject, report, results)
+                validation_note = _validation_text(subject, report, results)
                 return f"{title_of(subject.study, report.judge)}, {rule}: {validation_note}"
     return ""
 
 
-def _tried_text(subject: Subject, report: ValidationReport, results: Sequence[Estimate]) -> str:
+def _validation_text(subject: Subject, report: ValidationReport, results: Sequence[Estimate]) -> str:
     """Return how a judge errs against one authority: defects that it misses, false alarms, its corrected rate."""
     caught, right, rate = results
     exact = report.figure(Measure.EXACT_AGREEMENT)
@@ -321,7 +321,7 @@ class Heatmap:
 
 def heatmap_of(subject: Subject) -> Heatmap | None:
     """Return the heatmap of a study with many areas and several applications; None for others."""
-    rows = [replace(row, station=_station(subject, row)) for row in matrix_of(subject.study, subject.rates)]
+    rows = [replace(row, station=_condition(subject, row)) for row in matrix_of(subject.study, subject.rates)]
     if not rows:
         return None
     by_cell = {(row.area, row.station): row for row in rows}
@@ -364,7 +364,7 @@ def _group(study: Study, rows: Sequence[MatrixRow]) -> str:
     return violation.value.replace("_", " ").capitalize() if violation else "Other"
 
 
-def _station(subject: Subject, row: MatrixRow) -> str:
+def _condition(subject: Subject, row: MatrixRow) -> str:
     """Return the level of testing and the tester type; read from the plan if an area has only one level."""
     rate = next((rate for rate in row.cells if rate is not None and rate.group is not None), None)
     if row.station or rate is None or rate.group is None or rate.group.name != SPLIT:

@@ -416,7 +416,7 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
     chosen = dict.fromkeys(first)
     used = sum(sizes[place] + _AROUND for place in chosen)
     for group, most in ((telling, _TELLING_PART * bound), (set(range(planned)) - telling, bound)):
-        for place in _drawn(subject, group - chosen.keys()):
+        for place in _sampled(subject, group - chosen.keys()):
             used += sizes[place] + _AROUND
             if used > most:
                 break
@@ -448,7 +448,7 @@ def _telling(subject: Subject) -> set[int]:
     return telling
 
 
-def _drawn(subject: Subject, places: Collection[int]) -> list[int]:
+def _sampled(subject: Subject, places: Collection[int]) -> list[int]:
     """Return positions in a random order determined by the study's seed."""
     seed, label = subject.study.sampling.seed, subject.evidence.sessions.label
     return sorted(places, key=lambda place: keyed_draw(seed, "embedded in the report", label(place)))

@@ -80,7 +80,7 @@ _KINDS = {
 def diagnostics_tables(subject: Subject) -> tuple[Table, ...]:
     """Return the behaviour of judges beyond their labels: grounds of verdicts, and votes."""
     diagnostics = subject.findings.judge_diagnostics
-    grounds = [_ground_cells(subject, d) for d in diagnostics if not d.scripted and (d.quoting or _n_asked(d))]
+    grounds = [_ground_cells(subject, d) for d in diagnostics if not d.scripted and (d.quoting or _n_calls(d))]
     votes = [_vote_cells(subject, d, d.votes) for d in diagnostics if d.votes]
     tables = (("What verdicts rest on", _GROUNDS, grounds), ("Votes", _VOTES, votes))
     return tuple(
@@ -113,12 +113,12 @@ _VOTES = columns(
 )
 
 
-def _n_asked(judge: JudgeDiagnostics) -> int:
+def _n_calls(judge: JudgeDiagnostics) -> int:
     return judge.control_passed + len(judge.control_failed) + judge.control_unanswered
 
 
 def _ground_cells(subject: Subject, judge: JudgeDiagnostics) -> tuple[Value | TableCell, ...]:
-    n_calls = _n_asked(judge)
+    n_calls = _n_calls(judge)
     return (
         title_of(subject.study, judge.annotator),
         judge.application,

@@ -230,10 +230,10 @@ class _Drawer:
     def _line(self, finding: TreeFinding, name: str) -> NodeLine:
         key = (finding.application, name)
         if key not in self.lines:
-            self.lines[key] = self._drawn(finding, name)
+            self.lines[key] = self._node_line(finding, name)
         return self.lines[key]
 
-    def _drawn(self, finding: TreeFinding, name: str) -> NodeLine:
+    def _node_line(self, finding: TreeFinding, name: str) -> NodeLine:
         result = finding.node(name)
         what = f"{self.design.name}, {self.design.by_name[name].title or name}: {finding.application}"
         lifting = "dialogue raises it" if len(result.raised) == 1 else "dialogues raise it"

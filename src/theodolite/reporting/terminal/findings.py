@@ -127,7 +127,7 @@ def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts:
         _unscripted(evidence)
         or _labelled(evidence, accounts, facts)
         or _mended(accounts)
-        or _tried_judge(evidence, findings, facts)
+        or _validated_judge(evidence, findings, facts)
         or _validated(evidence, facts)
         or _own_rows(evidence)
         or _more_testers(evidence, findings)
@@ -169,7 +169,7 @@ def _own_rows(evidence: Evidence) -> str:
     return f"replace the example rows of {', '.join(examples)} by your own users." if examples else ""
 
 
-def _tried_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str:
+def _validated_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str:
     study, agreements = evidence.study, agreements_of(findings)
     for guideline in study.guidelines:
         for judge in judges_of(study, guideline.name):

@@ -92,7 +92,7 @@ def _sided_rows(
     sides = [
         {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
     ]
-    keys = _voices(sides)
+    keys = _keys(sides)
     several = len({annotator for _, annotator in keys}) > 1
     rows = [] if len(keys) < 2 and len(application) < _NAME else [application]
     met = ""
@@ -107,7 +107,7 @@ def _sided_rows(
     return rows
 
 
-def _voices(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
+def _keys(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
     """Return test setting and annotator of each row; unmeasured rows have none if others are measured."""
     keys = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
     at_stations = [(condition, annotator) for condition, annotator in keys if condition]

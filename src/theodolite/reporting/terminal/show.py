@@ -51,13 +51,13 @@ def show_text(
     entries += [(title_of(study, a.annotator), text) for a in annotations for text in _annotation_texts(study, a)]
     entries += [("failed", failure_text(failure)) for failure in failures]
     if calls is not None:
-        entries += _calls_said(study, dialogue, annotations, calls)
+        entries += _call_entries(study, dialogue, annotations, calls)
     margin = _INDENT + min(_WHO_AT_MOST, max(_WHO, *(len(who) + 2 for who, _ in entries), _WHO))
     lines = [line for who, text in entries for line in said_lines(who, text, margin=margin, width=width)]
     return "\n".join([_heading(study, dialogue, annotations), *lines])
 
 
-def _calls_said(
+def _call_entries(
     study: Study, dialogue: Dialogue, annotations: Sequence[Annotation], calls: Mapping[str, Sequence[Call]]
 ) -> list[tuple[str, str]]:
     """Return the calls of a dialogue and of each of its annotators: cost, requests and replies."""
@@ -136,11 +136,11 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
     for turn in dialogue.turns:
         entries += [(user, turn.prompt), *([("found", result[turn.number])] if turn.number in result else [])]
         entries += [("source", turn.context)] if turn.context else []
-        entries += [("bot", turn.response), *_tried(study, dialogue, turn.number)]
+        entries += [("bot", turn.response), *_attempts(study, dialogue, turn.number)]
     return entries
 
 
-def _tried(study: Study, dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
+def _attempts(study: Study, dialogue: Dialogue, turn: int) -> Iterator[tuple[str, str]]:
     """Yield a red teamer's attempts in a turn and their results."""
     for strategy in dialogue.strategies:
         title = strategy_title(study.scenarios, strategy.name)

@@ -210,7 +210,7 @@ def _notes(summary: _Summary) -> list[str]:
         judges = judges_text(summary.evidence, guideline, agreements, summary.cases, summary.findings)
         lines += summary.lines("Judge", judges)
         lines += summary.lines("Corrected", corrected_text(summary.evidence, guideline, summary.findings))
-    lines += _conduct(summary)
+    lines += _judge_diagnostics(summary)
     for label, text in order_lines(study, summary.findings.order_metrics):
         lines += summary.lines(label, text)
     lines += summary.lines("Users", role_breaks_text(summary.findings.role_breaks))
@@ -228,7 +228,7 @@ def _unlabelled_text(summary: _Summary) -> str:
     return f"nobody has labelled by {names} yet" if names else ""
 
 
-def _conduct(summary: _Summary) -> list[str]:
+def _judge_diagnostics(summary: _Summary) -> list[str]:
     lines, shown = [], set()
     for label, text in conduct_lines(summary.evidence.study, summary.findings.judge_diagnostics):
         lines += summary.lines("" if label in shown else label, text)

@@ -25,7 +25,7 @@ def profile_text(profile: OrderProfile | Undefined) -> str:
 def pen_text(profile: OrderProfile) -> str:
     """Return permutation entropy in both units, with band and chance."""
     where = f", order {profile.order}, delay {profile.delay}" if (profile.order, profile.delay) != (3, 1) else ""
-    return f"PEN {pen_value(profile)}{where}{_beside(profile.pen)}"
+    return f"PEN {pen_value(profile)}{where}{_comparison(profile.pen)}"
 
 
 def pen_value(profile: OrderProfile) -> str:
@@ -35,20 +35,20 @@ def pen_value(profile: OrderProfile) -> str:
 
 def cin_text(profile: OrderProfile) -> str:
     """Return the inversions, with band and chance."""
-    return f"CIN {profile.cin.value:,.0f}{_beside(profile.cin)}"
+    return f"CIN {profile.cin.value:,.0f}{_comparison(profile.cin)}"
 
 
 def lis_text(profile: OrderProfile) -> str:
     """Return the longest increasing subsequence, with band and chance."""
-    return f"LIS {profile.lis.value:,.0f}{_beside(profile.lis)}"
+    return f"LIS {profile.lis.value:,.0f}{_comparison(profile.lis)}"
 
 
 def lnds_text(profile: OrderProfile) -> str:
     """Return the longest subsequence that does not fall, with its chance level."""
-    return f"LNDS {profile.lnds.value:,.0f}{_beside(profile.lnds)}"
+    return f"LNDS {profile.lnds.value:,.0f}{_comparison(profile.lnds)}"
 
 
-def _beside(found: OrderValue) -> str:
+def _comparison(found: OrderValue) -> str:
     parts = [band_text(found)] if found.band else []
     parts += [chance_text(found.chance)] if not isinstance(found.chance, Undefined) else []
     return f" ({'; '.join(parts)})" if parts else ""
