@@ -142,7 +142,7 @@ FORMER_NAMES = frozenset(
 )
 """Identifiers that the project used before it adopted the terms of the field."""
 
-FORMER_WORDS = frozenset(["heard", "stretch", "stretches", "told"])
+FORMER_WORDS = frozenset(["conduct", "heard", "seat", "stretch", "stretches", "told", "worded"])
 """Words that no identifier of the package contains outside its pages and its demonstration applications."""
 
 TABLES = frozenset(["QuoteStretchRow"])

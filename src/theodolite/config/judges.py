@@ -279,7 +279,7 @@ def _members(
     for name in dict.fromkeys(spec.models):
         own = spec.model_copy(update={"models": [], "model": name, "panel": panel})
         member = replace(entry, name=f"{entry.name}-{name}", spec=own)
-        result.append(_judge(member, registry, context, (*models, name), key=key, worded=entry))
+        result.append(_judge(member, registry, context, (*models, name), key=key, shared=entry))
     return [judge for judge in result if judge is not None]
 
 
@@ -290,7 +290,7 @@ def _judge(
     models: tuple[str, ...],
     *,
     key: str,
-    worded: Entry[JudgeSpec] | None = None,
+    shared: Entry[JudgeSpec] | None = None,
 ) -> Annotator | None:
     """Return one judge; None and errors if the entry describes none.
 
@@ -300,14 +300,14 @@ def _judge(
         context: Collects the errors.
         models: Names of the study's models.
         key: Key that names the guideline.
-        worded: Judge with its own wording of the guideline, if several share it.
+        shared: Judge with its own wording of the guideline, if several share it.
     """
     spec = entry.spec
     if spec.model and spec.model not in models:
         message = f"judge `{entry.name}` names a model `{spec.model}` that the study does not have"
         context.diagnostics.add(entry.diagnostic("model", message=message + did_you_mean(spec.model, models)))
     guideline = (
-        _own_wording(worded or entry, registry, context) if spec.ask else registry.named(spec.guideline, entry, key)
+        _own_wording(shared or entry, registry, context) if spec.ask else registry.named(spec.guideline, entry, key)
     )
     if guideline is None:
         return None

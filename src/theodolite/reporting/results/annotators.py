@@ -249,7 +249,7 @@ def validation_report_entry(report: ValidationReport) -> dict[str, Json]:
     }
 
 
-def conduct_entry(diagnostics: JudgeDiagnostics) -> dict[str, Json]:
+def diagnostics_entry(diagnostics: JudgeDiagnostics) -> dict[str, Json]:
     """Return one entry of the list `conduct` of the results file."""
     return {
         "annotator": diagnostics.annotator,

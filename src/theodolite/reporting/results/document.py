@@ -26,7 +26,7 @@ from theodolite.reporting.queries.dispositions import Account, ApplicationAccoun
 from theodolite.reporting.queries.gates import gate_facts, gate_results
 from theodolite.reporting.results.annotators import (
     annotator_groups_entry,
-    conduct_entry,
+    diagnostics_entry,
     order_effect_entry,
     order_metrics_entry,
     raters_entry,
@@ -100,7 +100,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         **_comparisons(findings),
         "simulated_users": _simulated_users(evidence, findings),
         "realism": [realism_entry(realism) for realism in findings.realisms],
-        "judge_diagnostics": [conduct_entry(diagnostics) for diagnostics in findings.judge_diagnostics],
+        "judge_diagnostics": [diagnostics_entry(diagnostics) for diagnostics in findings.judge_diagnostics],
         "risks": [risk_entry(finding) for finding in findings.risks],
         "taxonomies": [taxonomy_entry(risk) for risk in study.risks if risk.classes],
         **_answers_of_testers(findings),

@@ -250,7 +250,7 @@ _NAMED = 5
 """Maximum number of dialogues that are named one by one; further ones are counted. Count."""
 
 
-def conduct_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:
+def diagnostics_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:
     """Yield labelled sentences on votes, quotes and control questions, if there is anything to report."""
     by_name: dict[str, list[JudgeDiagnostics]] = {}
     for diagnostics in conducts:

@@ -66,7 +66,7 @@ from theodolite.reporting.queries.rates import (
     unlabelled_guidelines,
 )
 from theodolite.reporting.terminal.findings import next_step, order_lines, testers_text
-from theodolite.reporting.terminal.judges import conduct_lines
+from theodolite.reporting.terminal.judges import diagnostics_lines
 from theodolite.reporting.terminal.layout import GUARDRAIL_MARGIN, MARGIN, labelled
 from theodolite.reporting.terminal.rates import Screen, guardrail_rows, matrix_lines, rule_rows
 from theodolite.reporting.terminal.trees import summary_words
@@ -230,7 +230,7 @@ def _unlabelled_text(summary: _Summary) -> str:
 
 def _judge_diagnostics(summary: _Summary) -> list[str]:
     lines, shown = [], set()
-    for label, text in conduct_lines(summary.evidence.study, summary.findings.judge_diagnostics):
+    for label, text in diagnostics_lines(summary.evidence.study, summary.findings.judge_diagnostics):
         lines += summary.lines("" if label in shown else label, text)
         shown.add(label)
     return lines

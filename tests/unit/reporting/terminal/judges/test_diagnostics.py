@@ -6,13 +6,13 @@ from tests.fakes.evidence import live_evidence
 from tests.fakes.evidence_variants import PLAIN, VOTES
 from theodolite.domain.annotator import ModelJudge
 from theodolite.domain.findings.agreement import VoteAdvice
-from theodolite.reporting.terminal.judges import conduct_lines
+from theodolite.reporting.terminal.judges import diagnostics_lines
 
 STUDY = live_evidence().study
 
 
 def lines(**parts):
-    return list(conduct_lines(STUDY, [replace(PLAIN, **parts)]))
+    return list(diagnostics_lines(STUDY, [replace(PLAIN, **parts)]))
 
 
 def test_a_judge_without_findings_takes_no_line():
@@ -63,7 +63,7 @@ def test_a_different_model_than_requested_is_reported(answered, is_said):
     judge = replace(STUDY.annotator(PLAIN.annotator), labelling=ModelJudge(model=asked.name))
     study = replace(STUDY, models=(asked,), annotators=(judge,))
 
-    said = list(conduct_lines(study, [replace(PLAIN, answered_as=(answered,))]))
+    said = list(diagnostics_lines(study, [replace(PLAIN, answered_as=(answered,))]))
 
     assert (said == [("Model", "grounded was asked for org/judge-1 and answered as else-7b")]) is is_said
 
