@@ -366,8 +366,14 @@ def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgr
     for (version, name), changed in results.items():
         guideline = records.guideline(version)
         question = guideline.instrument.question(name)
-        before = answer_arrays((one.participant, (one.room, one.turn), one.room, one.before) for one in changed)
-        after = answer_arrays((one.participant, (one.room, one.turn), one.room, one.after) for one in changed)
+        before = answer_arrays(
+            (room_shift.participant, (room_shift.room, room_shift.turn), room_shift.room, room_shift.before)
+            for room_shift in changed
+        )
+        after = answer_arrays(
+            (room_shift.participant, (room_shift.room, room_shift.turn), room_shift.room, room_shift.after)
+            for room_shift in changed
+        )
         if question.scale.kind is not ScaleKind.TEXT:
             result.append(
                 (

@@ -100,7 +100,7 @@ def stuck_annotators(queue: str, *, now: datetime) -> list[StuckAnnotator]:
         for_s = (now - last).total_seconds()
         if for_s >= (NO_ANSWER_MIN * 60 if n_reserved else NOT_ACCEPTED_H * 3600):
             result.append(StuckAnnotator(participant=key, n_reserved=n_reserved, n_offered=n_offered, for_s=for_s))
-    return sorted(result, key=lambda one: -one.for_s)
+    return sorted(result, key=lambda annotator: -annotator.for_s)
 
 
 def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, participant: str) -> ShownOrder:
@@ -325,18 +325,22 @@ def annotator_state(
         own: Reservations of the annotator, with their items.
     """
     met: defaultdict[str, set[str]] = defaultdict(set)
-    for one in own:
-        if one.state in LIVE:
-            met[str(one.item.dialogue_id)].add(one.item.category)
+    for reservation in own:
+        if reservation.state in LIVE:
+            met[str(reservation.item.dialogue_id)].add(reservation.item.category)
     voided, released = ReservationState.VOIDED.value, ReservationState.RELEASED.value
-    had = [one for one in own if one.state in {*LIVE, voided} or (one.state == released and one.reason)]
+    had = [
+        reservation
+        for reservation in own
+        if reservation.state in {*LIVE, voided} or (reservation.state == released and reservation.reason)
+    ]
     taken = {*LIVE, ReservationState.OFFERED.value}
     return AnnotatorState(
         participant=participant,
         qualified=qualified_for(records, queue, participant),
         had=frozenset(str(one.item_id) for one in had),
         met={dialogue: frozenset(names) for dialogue, names in met.items()},
-        n_taken=Counter(one.item.category for one in own if one.state in taken),
+        n_taken=Counter(reservation.item.category for reservation in own if reservation.state in taken),
         n_items=Counter(WorkItemRow.objects.filter(queue=queue).values_list("category", flat=True)),
     )
 

@@ -131,7 +131,7 @@ def redact(
         row = case_row(token)
         dialogue = records.dialogue(row.dialogue.unit_id)
         result = redactions_of(dialogue, words, shown_in=tuple(shown_in))
-        RedactionRow.objects.bulk_create(redaction_row(row, one) for one in result)
+        RedactionRow.objects.bulk_create(redaction_row(row, redaction) for redaction in result)
         add_step(row, CaseAct.REDACTED, by, note)
         _bring_back(row)
     return result

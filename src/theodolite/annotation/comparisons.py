@@ -150,5 +150,5 @@ def _annotations(study: Study, run: Run, units: Collection[int]) -> QuerySet[Ann
 
 
 def _current_guidelines(study: Study) -> Q:
-    current = (Q(guideline=one.name, instrument_version=version_of(one)) for one in study.guidelines)
+    current = (Q(guideline=guideline.name, instrument_version=version_of(guideline)) for guideline in study.guidelines)
     return reduce(or_, current, Q(pk__in=()))

@@ -393,15 +393,15 @@ def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str,
     """Return one page of the cases of a queue's study, the latest first, for one reader's eyes."""
     row = queue_of(queue)
     result = case_page(row.study, view, page)
-    dialogues = _seen_by_key(records, row, {one.dialogue for one in result})
+    dialogues = _seen_by_key(records, row, {case.dialogue for case in result})
     return [
         ListedCase(
-            case=one,
-            name=blind_name(one.dialogue, reader, row.salt),
-            scenario=dialogues[one.dialogue].scenario,
-            words=_around_hidden(dialogues[one.dialogue], one),
+            case=case,
+            name=blind_name(case.dialogue, reader, row.salt),
+            scenario=dialogues[case.dialogue].scenario,
+            words=_around_hidden(dialogues[case.dialogue], case),
         )
-        for one in result
+        for case in result
     ]
 
 
@@ -438,19 +438,19 @@ def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) 
     shown = list(rows[page * ROOMS : (page + 1) * ROOMS])
     votes = RoomVoteRow.objects.filter(room__in=shown).values_list("room_id")
     n_voted = dict(votes.annotate(n=Count("participant_id", distinct=True)).order_by())
-    dialogues = seen_dialogues(records, row, list({one.dialogue_id: one.dialogue for one in shown}.values()), turn=1)
+    dialogues = seen_dialogues(records, row, list({room.dialogue_id: room.dialogue for room in shown}.values()), turn=1)
     return [
         ListedRoom(
-            token=one.token,
-            category=one.category,
-            state=RoomState(one.state),
-            name=blind_name(dialogues[one.dialogue_id].key, reader, row.salt),
-            scenario=dialogues[one.dialogue_id].scenario,
-            opening=opening_of(dialogues[one.dialogue_id]),
-            n_voted=n_voted.get(one.pk, 0),
-            opened=one.created,
+            token=room.token,
+            category=room.category,
+            state=RoomState(room.state),
+            name=blind_name(dialogues[room.dialogue_id].key, reader, row.salt),
+            scenario=dialogues[room.dialogue_id].scenario,
+            opening=opening_of(dialogues[room.dialogue_id]),
+            n_voted=n_voted.get(room.pk, 0),
+            opened=room.created,
         )
-        for one in shown
+        for room in shown
     ]
 
 

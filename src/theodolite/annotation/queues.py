@@ -98,7 +98,7 @@ def held_promotions(records: RecordCache, queue: QueueRow) -> list[Promotion]:
     """Return the current promotions of judges of the queue's study."""
     study = records.study(queue.study_content_id)
     result = (_last_promotion(_decided(records, study.annotator_version(judge.name))) for judge in judges_of(study))
-    return [one for one in result if one is not None]
+    return [promotion for promotion in result if promotion is not None]
 
 
 def judge_statuses(records: RecordCache, queue: str) -> list[JudgeStatus]:
@@ -246,10 +246,10 @@ def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> 
     ]
     made = ReservationRow.objects.bulk_create(rows)
     ReservationEventRow.objects.bulk_create(
-        ReservationEventRow(reservation=one, state=SUBMITTED, by=judge_key(promotion.judge), created=now)
-        for one in made
+        ReservationEventRow(reservation=reservation, state=SUBMITTED, by=judge_key(promotion.judge), created=now)
+        for reservation in made
     )
-    _count(records, [one.item for one in made])
+    _count(records, [reservation.item for reservation in made])
     return len(made)
 
 

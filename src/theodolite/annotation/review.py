@@ -239,7 +239,14 @@ def undo_resolution(records: RecordCache, item: str, question: str, turn: int | 
     """
     with transaction.atomic():
         row = _locked(item)
-        current = next((one for one in resolutions_of(row) if (one.question, one.turn) == (question, turn)), None)
+        current = next(
+            (
+                resolution
+                for resolution in resolutions_of(row)
+                if (resolution.question, resolution.turn) == (question, turn)
+            ),
+            None,
+        )
         if row.state != ItemState.FROZEN.value or current is None or current.participants[:1] != (by,):
             message = "the last decision cannot be undone: it has changed since; open the dispute to settle it again"
             raise Conflict(message)
@@ -467,7 +474,7 @@ def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
     votes = list(RoomVoteRow.objects.filter(room=row).select_related("participant").order_by("id"))
     state = RoomState(row.state)
     shown = [] if state is RoomState.VOTING else votes
-    own = [one for one in votes if one.participant.key == participant]
+    own = [room_vote for room_vote in votes if room_vote.participant.key == participant]
     return CalibrationRoom(
         token=token,
         state=state,
@@ -479,11 +486,11 @@ def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
             scenario=study.scenario(dialogue.scenario),
             mask=mask_for(study),
         ),
-        own=tuple(answer_of(one) for one in _latest(own)),
-        before=_positions(row, [one for one in shown if one.ballot == BLIND]),
+        own=tuple(answer_of(room_vote) for room_vote in _latest(own)),
+        before=_positions(row, [room_vote for room_vote in shown if room_vote.ballot == BLIND]),
         after=_positions(row, _latest(shown)),
         posts=() if state is RoomState.VOTING else posts_in(row, participant),
-        n_voted=len({one.participant_id for one in votes}),
+        n_voted=len({room_vote.participant_id for room_vote in votes}),
         opened=row.created,
     )
 
@@ -494,9 +501,9 @@ def shifts(queue: str) -> list[RoomShift]:
     votes = rows.select_related("room", "participant").order_by("room_id", "id")
     first: dict[tuple[int, str, int, str], RoomVoteRow] = {}
     last: dict[tuple[int, str, int, str], RoomVoteRow] = {}
-    for one in votes:
-        position = (one.room_id, one.question, one.turn, one.participant.key)
-        (first if one.ballot == BLIND else last)[position] = one
+    for room_vote in votes:
+        position = (room_vote.room_id, room_vote.question, room_vote.turn, room_vote.participant.key)
+        (first if room_vote.ballot == BLIND else last)[position] = room_vote
     return [
         RoomShift(
             room=one.room.token,
@@ -513,12 +520,14 @@ def shifts(queue: str) -> list[RoomShift]:
 
 def _latest(votes: Sequence[RoomVoteRow]) -> list[RoomVoteRow]:
     """Return each person's latest votes: those after the discussion, if there are any."""
-    again = {one.participant_id for one in votes if one.ballot == AFTERWARDS}
-    return [one for one in votes if one.ballot == AFTERWARDS or one.participant_id not in again]
+    again = {room_vote.participant_id for room_vote in votes if room_vote.ballot == AFTERWARDS}
+    return [room_vote for room_vote in votes if room_vote.ballot == AFTERWARDS or room_vote.participant_id not in again]
 
 
 def _positions(row: RoomRow, votes: Sequence[RoomVoteRow]) -> tuple[Position, ...]:
     everybody = RoomVoteRow.objects.filter(room=row).values_list("participant__key", flat=True).distinct()
     letters = letters_for(list(everybody), f"{row.queue.salt} room {row.pk}")
-    result = [Position(letter=letters[one.participant.key], answer=answer_of(one)) for one in votes]
-    return tuple(sorted(result, key=lambda one: (one.answer.question, one.answer.turn or 0, one.letter)))
+    result = [Position(letter=letters[room_vote.participant.key], answer=answer_of(room_vote)) for room_vote in votes]
+    return tuple(
+        sorted(result, key=lambda position: (position.answer.question, position.answer.turn or 0, position.letter))
+    )

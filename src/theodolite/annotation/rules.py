@@ -183,12 +183,14 @@ def next_order(
         return min(ways, key=lambda way: (counts[0].count(way), counts[1].count(way), draws[way]))
 
     return ShownOrder(
-        row=least_shown("questions", range(1, rows + 1), lambda one: one.row if one.rows == rows else None)
+        row=least_shown(
+            "questions", range(1, rows + 1), lambda shown_order: shown_order.row if shown_order.rows == rows else None
+        )
         if rows
         else 0,
         rows=rows,
-        options=least_shown("options", WAYS, lambda one: one.options) if plan.options else None,
-        turns=least_shown("turns", WAYS, lambda one: one.turns) if plan.turns else None,
+        options=least_shown("options", WAYS, lambda shown_order: shown_order.options) if plan.options else None,
+        turns=least_shown("turns", WAYS, lambda shown_order: shown_order.turns) if plan.turns else None,
         dialogues=backwards,
     )
 
@@ -505,8 +507,8 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
         strata[candidate.stratum].append(candidate)
     sampled: list[str] = []
     for members in strata.values():
-        order = sorted(members, key=lambda one: (keyed_draw(seed, "quality check", one.key), one.key))
-        sampled += [one.key for one in order[: ceil(rate * len(members) - 1e-9)]]
+        order = sorted(members, key=lambda member: (keyed_draw(seed, "quality check", member.key), member.key))
+        sampled += [review_candidate.key for review_candidate in order[: ceil(rate * len(members) - 1e-9)]]
     return tuple(sampled)
 
 

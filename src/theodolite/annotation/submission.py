@@ -564,7 +564,7 @@ def past_answers(study: str, category: str) -> list[PastAnswers]:
         )
         for row in counted
     ]
-    return sorted(result, key=lambda one: (-latest[one.version], one.question))
+    return sorted(result, key=lambda answers: (-latest[answers.version], answers.question))
 
 
 def dialogue_answers(study: str, category: str, version: str, question: str) -> list[DialogueAnswers]:

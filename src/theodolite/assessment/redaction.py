@@ -86,12 +86,12 @@ def suspicions(dialogue: Dialogue, names: Sequence[str], *, shown_in: tuple[str,
         names: Names of the study's applications and models.
         shown_in: Categories whose annotators see personal details.
     """
-    return tuple(one for turn in dialogue.turns for one in _of_turn(turn, names, shown_in))
+    return tuple(suspicion for turn in dialogue.turns for suspicion in _of_turn(turn, names, shown_in))
 
 
 def _of_turn(turn: Turn, names: Sequence[str], shown_in: tuple[str, ...]) -> Iterator[Suspicion]:
     sides = ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
-    result = [(side, one) for side, text in sides for one in personal_details(text)]
+    result = [(side, detail) for side, text in sides for detail in personal_details(text)]
     if result:
         kinds = ", ".join(dict.fromkeys(f"{one.kind.value} in the {side.value}" for side, one in result))
         hidden = tuple(

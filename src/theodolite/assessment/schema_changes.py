@@ -78,9 +78,9 @@ def schema_changes(before: AnnotationSchema | None, after: AnnotationSchema) -> 
     return (*changes, *removed)
 
 
-def is_alike(one: AnnotationSchema, other: AnnotationSchema) -> bool:
+def is_alike(schema: AnnotationSchema, other: AnnotationSchema) -> bool:
     """Return whether two schemas have the same content, regardless of where their guidelines come from."""
-    return canonical_json(_placeless(one)) == canonical_json(_placeless(other))
+    return canonical_json(_placeless(schema)) == canonical_json(_placeless(other))
 
 
 def kind_of(guideline: Guideline) -> str:
@@ -202,8 +202,8 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
         before: The version by which the answers were given.
         after: The version that follows.
     """
-    was = {one.name: one for one in before.instrument.questions}
-    now = {one.name: one for one in after.instrument.questions}
+    was = {question.name: question for question in before.instrument.questions}
+    now = {question.name: question for question in after.instrument.questions}
     direct = {name: _direct(was.get(name), one, before, after) for name, one in now.items()}
     result = []
     for name, (kinds, differences) in direct.items():
@@ -216,9 +216,9 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
     return tuple(result)
 
 
-def is_same(one: Guideline, other: Guideline) -> bool:
+def is_same(guideline: Guideline, other: Guideline) -> bool:
     """Return whether two guidelines have the same content, regardless of where they come from."""
-    first, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (one, other))
+    first, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (guideline, other))
     return first == there
 
 
@@ -275,9 +275,9 @@ def rule_of(guideline: Guideline, question: str) -> DefectRule | None:
 def strata_of(answered: Sequence[DialogueAnswers]) -> dict[str, list[str]]:
     """Return the keys of dialogues by scenario and old answers, without dialogues that have no value."""
     strata: dict[str, list[str]] = {}
-    for one in sorted(answered, key=lambda one: (one.stratum, one.dialogue)):
-        if any(value is not None for _, _, value in one.said):
-            strata.setdefault(one.stratum, []).append(one.dialogue)
+    for answers in sorted(answered, key=lambda answers: (answers.stratum, answers.dialogue)):
+        if any(value is not None for _, _, value in answers.said):
+            strata.setdefault(answers.stratum, []).append(answers.dialogue)
     return strata
 
 

@@ -95,7 +95,7 @@ class ApplicationModel:
         """
         prompt, history = self._conversation(messages, has_tools=has_tools)
         connected = await self._open()
-        client, had = connected.client, [(one.prompt, one.response) for one in history]
+        client, had = connected.client, [(exchange.prompt, exchange.response) for exchange in history]
         if isinstance(client, Conversing) and connected.known.get(session, []) != had:
             message = (
                 f"application `{self.application.name}` keeps its own state and cannot continue a conversation that was"
@@ -142,7 +142,8 @@ class ApplicationModel:
             endpoints = (endpoint for endpoint in self._loaded.study.models if endpoint.name == needed)
             folder = self._loaded.folder
             models = {
-                one.name: model_client(one, environ=self._environ, clock=clock, folder=folder) for one in endpoints
+                model_endpoint.name: model_client(model_endpoint, environ=self._environ, clock=clock, folder=folder)
+                for model_endpoint in endpoints
             }
             client = open_one(
                 self._loaded,

@@ -105,7 +105,7 @@ class Documentation:
             in_title = sum(word in title for word in terms)
             return page.name.startswith("adr/"), in_title < len(terms), -sum(text.count(word) for word in terms)
 
-        result = [page for page in self.pages.values() if terms and all(one in page.text.lower() for one in terms)]
+        result = [page for page in self.pages.values() if terms and all(term in page.text.lower() for term in terms)]
         return sorted(result, key=rank)
 
     def sections(self) -> Iterator[tuple[int, str, list[Page]]]:

@@ -72,7 +72,7 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
         write_whole(folder / f"{INDEX}.md", _index(pack, issue, date))
         write_whole(folder / CHANGES, _changes(folder, issue, date, difference, is_first=not number))
     changed = _n_changed(before, after) if number else 0
-    names = tuple(one.name for one in pack)
+    names = tuple(document.name for document in pack)
     return WrittenDocuments(folder=str(folder), issue=issue, names=names, n_changed=changed, is_new=is_new)
 
 
@@ -88,7 +88,7 @@ def document_changes(context: StudyContext, folder: Path) -> tuple[WrittenDocume
         raise InputError(message)
     _, pack = _pack(context)
     after = {f"{one.name}.md": markdown(one) for one in pack}
-    names = tuple(one.name for one in pack)
+    names = tuple(document.name for document in pack)
     n_changed = _n_changed(before, after)
     issue = WrittenDocuments(folder=str(folder), issue=number, names=names, n_changed=n_changed, is_new=False)
     return issue, changes(before, after)
@@ -127,7 +127,7 @@ def _without_names(value: Any, names: Mapping[str, str], key: str = "") -> Any:
 def _pseudonyms(evidence: Evidence) -> Mapping[str, str]:
     """Return a number for each annotator; names of guidelines are not names of people."""
     study = evidence.study
-    people = {one.name for one in study.annotators if one.kind is AnnotatorKind.PERSON}
+    people = {annotator.name for annotator in study.annotators if annotator.kind is AnnotatorKind.PERSON}
     return numbered(evidence, people - {guideline.name for guideline in study.guidelines}, "P")
 
 
@@ -152,7 +152,7 @@ def _previous(folder: Path) -> tuple[dict[str, str], int]:
 
 
 def _index(pack: tuple[Document, ...], issue: int, date: str) -> str:
-    lines = (f"- [{one.title}]({one.name}.md) ([HTML]({one.name}.html))" for one in pack)
+    lines = (f"- [{document.title}]({document.name}.md) ([HTML]({document.name}.html))" for document in pack)
     head = f"# Documentation\n\nIssue {issue}, {date}. [Changes]({CHANGES}).\n\n"
     foot = f"\n\nEach number links to its value in [{RESULTS}]({RESULTS}) by a JSON Pointer.\n"
     return head + "\n".join(lines) + foot

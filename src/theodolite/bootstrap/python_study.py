@@ -253,7 +253,7 @@ def _modules(function: Function) -> Iterator[tuple[str, str]]:
         if module.__name__ != "__main__":
             yield module.__name__, hashlib.sha256(file.read_bytes()).hexdigest()
         members = vars(module).values()
-        waiting += [one if isinstance(one, ModuleType) else sys.modules.get(_home(one)) for one in members]
+        waiting += [member if isinstance(member, ModuleType) else sys.modules.get(_home(member)) for member in members]
 
 
 def _home(member: object) -> str:

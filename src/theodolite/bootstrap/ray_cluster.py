@@ -100,7 +100,7 @@ class RayWorker:
                 lambda: [context],
                 drain=self._drain,
                 until_done=True,
-                options=lambda one: RunOptions(concurrency=concurrency or slots_for(one)),
+                options=lambda study_context: RunOptions(concurrency=concurrency or slots_for(study_context)),
                 progress=lambda _: _Silent(),
                 before_asking=_require_endpoints,
                 tell=self._tell,

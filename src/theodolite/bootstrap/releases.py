@@ -136,7 +136,7 @@ class WrittenRelease:
     @property
     def undecided(self) -> int:
         """Findings without a valid decision; count."""
-        return sum(not one.is_decided for one in self.findings)
+        return sum(not finding.is_decided for finding in self.findings)
 
 
 def write_release(
@@ -163,7 +163,7 @@ def write_release(
         write_whole(options.review, review_text(findings))
         options.review.chmod(0o600)
     review = str(options.review) if findings else ""
-    if any(not one.is_decided for one in findings):
+    if any(not finding.is_decided for finding in findings):
         return WrittenRelease(findings=findings, review=review, left_out=records.left_out)
     released = anonymised(redacted_records(records, findings), draw)
     signer, is_new = _signer(options.key)
@@ -205,7 +205,7 @@ def curated_records(
         without_consent=left_out,
         restricted={case.dialogue for case in cases if case.is_restricted},
         redact=lambda dialogue: redacted(dialogue, hidden.get(dialogue.key, ()), ""),
-        held_out={name for one in evidence.study.materials if one.is_held_out for name in one.scenarios},
+        held_out={name for material in evidence.study.materials if material.is_held_out for name in material.scenarios},
         min_group=min_group,
     )
 
@@ -218,9 +218,9 @@ def decided_findings(records: ReleasedRecords, review: Path) -> tuple[Identifier
     """
     decided = read_review(review) if review.exists() else {}
     return tuple(
-        replace(one, decision=known.decision, reason=known.reason, reviewer=known.reviewer)
-        for one in findings_in(records)
-        for known in [decided.get(one.key, one)]
+        replace(finding, decision=known.decision, reason=known.reason, reviewer=known.reviewer)
+        for finding in findings_in(records)
+        for known in [decided.get(finding.key, finding)]
     )
 
 
@@ -241,18 +241,28 @@ def without_consent(context: StudyContext) -> Iterator[str]:
 
 def _with_decisions(records: ReleasedRecords, options: ReleaseOptions) -> tuple[IdentifierFinding, ...]:
     return tuple(
-        replace(one, decision=ReviewDecision.REDACT)
-        if options.redact_all and one.decision is ReviewDecision.OPEN
-        else one
-        for one in decided_findings(records, options.review)
+        replace(finding, decision=ReviewDecision.REDACT)
+        if options.redact_all and finding.decision is ReviewDecision.OPEN
+        else finding
+        for finding in decided_findings(records, options.review)
     )
 
 
 def review_text(findings: Iterable[IdentifierFinding]) -> str:
     """Return a review file: each identifier with its decision."""
     rows = (
-        (one.key, one.kind, one.dialogue, one.words, one.context, one.n, one.decision.value, one.reason, one.reviewer)
-        for one in findings
+        (
+            finding.key,
+            finding.kind,
+            finding.dialogue,
+            finding.words,
+            finding.context,
+            finding.n,
+            finding.decision.value,
+            finding.reason,
+            finding.reviewer,
+        )
+        for finding in findings
     )
     return csv_text(ExportTable(name="review", columns=_COLUMNS, rows=rows))
 
@@ -271,7 +281,7 @@ def read_review(path: Path) -> dict[str, IdentifierFinding]:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         message = f"`{path}` cannot be read as CSV: {error}. Move it away; the command writes a new one"
         raise InputError(message) from error
-    known = [one.value for one in ReviewDecision if one.value]
+    known = [decision.value for decision in ReviewDecision if decision.value]
     decided: dict[str, IdentifierFinding] = {}
     for number, row in enumerate(rows, 2):
         written = (row.get("decision") or "").strip().lower()
@@ -388,8 +398,8 @@ def _about(
     context: StudyContext, released: ReleasedRecords, findings: Collection[IdentifierFinding]
 ) -> dict[str, Json]:
     study = context.loaded.study
-    redactions = Counter(one.kind for one in findings if one.decision is ReviewDecision.REDACT)
-    kept = Counter(one.kind for one in findings if one.decision is ReviewDecision.KEEP)
+    redactions = Counter(finding.kind for finding in findings if finding.decision is ReviewDecision.REDACT)
+    kept = Counter(finding.kind for finding in findings if finding.decision is ReviewDecision.KEEP)
     return {
         "format": FORMAT,
         "package": {"name": "theodolite", "version": version("theodolite")},
@@ -397,14 +407,16 @@ def _about(
         "dialogues": len(released.dialogues),
         "left_out": dict(released.left_out),
         "identifiers": {"redacted": dict(redactions), "kept": dict(kept)},
-        "application_versions": {one.name: study.application_version(one.name) for one in study.applications},
+        "application_versions": {
+            application.name: study.application_version(application.name) for application in study.applications
+        },
         "not_released": list(NOT_RELEASED),
     }
 
 
 def _readme(released: ReleasedRecords, findings: Collection[IdentifierFinding]) -> str:
     study = released.study
-    redactions = sum(one.decision is ReviewDecision.REDACT for one in findings)
+    redactions = sum(finding.decision is ReviewDecision.REDACT for finding in findings)
     left_out = ", ".join(f"{n} ({reason})" for reason, n in released.left_out.items()) or "none"
     lines = [f"- `{file}`: {len(getattr(released, name)):,} records" for name, file, _ in _LISTS]
     return "\n".join(
@@ -450,8 +462,10 @@ def _require_no_original_id(files: Mapping[str, str], evidence: Evidence, releas
         InputError: If it does; this is an error of the program.
     """
     originals = {dialogue.key for dialogue in evidence.archive.dialogues()}
-    originals |= {one.session for one in evidence.responses} | {one.participant for one in evidence.responses}
-    originals |= {one.participant for one in evidence.sittings} | {evidence.run.key}
+    originals |= {response.session for response in evidence.responses} | {
+        response.participant for response in evidence.responses
+    }
+    originals |= {sitting.participant for sitting in evidence.sittings} | {evidence.run.key}
     own = {one.key for one in released.dialogues}
     for name, content in files.items():
         for original in originals - own - {""}:
@@ -648,7 +662,7 @@ def _rescore(texts: Mapping[str, str]) -> tuple[int, list[str]]:
                 continue
             more, m = _differences(json.loads(texts[name]), json.loads(text), name)
             differences, n = differences + more, n + m
-        shown = [f"Results differ: {one}" for one in differences[:_MOST_SHOWN]]
+        shown = [f"Results differ: {difference}" for difference in differences[:_MOST_SHOWN]]
         more_than = len(differences) - len(shown)
         return n, [*shown, *([f"Results differ in {more_than:,} further values."] if more_than else [])]
     return 0, [f"`{_RESULTS}` is missing or is not JSON."]

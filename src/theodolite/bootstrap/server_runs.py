@@ -143,7 +143,9 @@ class ServerStudy:
             stage: `score` for judges only; other values include the planned dialogues.
         """
         summaries = counted(loaded.study, dialogue_summaries(self.store, loaded.study.name))
-        completed = [one for one in summaries if one.unit and one.session.state is not SessionState.WITHDRAWN]
+        completed = [
+            summary for summary in summaries if summary.unit and summary.session.state is not SessionState.WITHDRAWN
+        ]
         people = [(one.session.scenario, one.turns) for one in completed]
         return estimate_calls(loaded, people=() if stage == "test" else people, judges_only=stage == SCORE)
 

@@ -107,7 +107,10 @@ class GatesOfRun:
         return not self.results or worst_of(self.results) is GateState.MET
 
     def __repr__(self) -> str:
-        lines = [f"{one.gate.name}  {subject_text(one)}  {rate_text(one)}  {one.state.value}" for one in self.results]
+        lines = [
+            f"{result.gate.name}  {subject_text(result)}  {rate_text(result)}  {result.state.value}"
+            for result in self.results
+        ]
         return "\n".join(lines) or "no gates"
 
 
@@ -232,7 +235,10 @@ class StudyRun:
 
     def _labelled_text(self) -> str:
         accounts = accounts_of(self.evidence.study, cases_of(self.evidence.answers))
-        labelled, planned = sum(one.labelled.n for one in accounts), sum(one.planned for one in accounts)
+        labelled, planned = (
+            sum(account.labelled.n for account in accounts),
+            sum(account.planned for account in accounts),
+        )
         return f"{figures.count(labelled)} of {figures.count(planned)} labelled"
 
     def _repr_html_(self) -> str:

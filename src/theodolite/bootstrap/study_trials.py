@@ -113,7 +113,9 @@ async def _examined(loaded: LoadedStudy, application: Application, access: Trial
     if isinstance(connection, HttpEndpoint) and access.is_restricted(connection.url):
         application = replace(application, connection=replace(connection, public_only=True))
     needed = connection.model if isinstance(connection, PromptedModel) else ""
-    models = {one.name: _model(loaded, one, access) for one in loaded.study.models if one.name == needed}
+    models = {
+        endpoint.name: _model(loaded, endpoint, access) for endpoint in loaded.study.models if endpoint.name == needed
+    }
     try:
         opened = open_one(
             loaded,

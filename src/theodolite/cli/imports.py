@@ -65,7 +65,7 @@ def import_() -> None:
 @click.option(
     "--tester-type",
     "held_by",
-    type=click.Choice([one.value for one in HOLDERS]),
+    type=click.Choice([holder.value for holder in HOLDERS]),
     default=TesterType.RECORDED.value,
     help="Who played the user.",
 )
@@ -228,7 +228,7 @@ def labels(
 )
 @click.option(
     "--scored-by",
-    type=click.Choice([one.value for one in AnnotatorKind]),
+    type=click.Choice([kind.value for kind in AnnotatorKind]),
     default=AnnotatorKind.RULE.value,
     show_default=True,
     help="Kind of annotator behind the scores of a table.",
@@ -280,8 +280,13 @@ def _imported_json(imported: ImportedStudy) -> dict[str, object]:
                 "version": each.version,
                 "dialogues": len(each.dialogues),
                 "figures": [
-                    {"name": one.name, "stated": one.stated, "recomputed": one.recomputed, "agrees": one.agrees}
-                    for one in each.figures
+                    {
+                        "name": figure.name,
+                        "stated": figure.stated,
+                        "recomputed": figure.recomputed,
+                        "agrees": figure.agrees,
+                    }
+                    for figure in each.figures
                 ],
                 "notes": list(each.notes),
             }
@@ -295,10 +300,10 @@ def _imported_lines(imported: ImportedStudy) -> Iterator[str]:
     for each in imported.results:
         version = f" {each.version}" if each.version else ""
         yield f"{each.file}: {each.tool}{version}, {len(each.dialogues):,} dialogues"
-        for one in each.figures:
-            shown = "not recomputable" if one.recomputed is None else f"{one.recomputed:.6g} recomputed"
-            differs = "" if one.agrees else "  DIFFERS" if one.recomputed is not None else ""
-            yield f"  {one.name}: {one.stated:.6g} stated, {shown}, n={one.n}{differs}"
+        for figure in each.figures:
+            shown = "not recomputable" if figure.recomputed is None else f"{figure.recomputed:.6g} recomputed"
+            differs = "" if figure.agrees else "  DIFFERS" if figure.recomputed is not None else ""
+            yield f"  {figure.name}: {figure.stated:.6g} stated, {shown}, n={figure.n}{differs}"
         for note in each.notes:
             yield f"  {note}"
     yield f"Wrote {imported.path}: {made.n_dialogues:,} dialogues, {made.n_answers:,} labels"
@@ -404,7 +409,7 @@ TABLE = "table"
 
 
 def _form_of(form: str, out: str) -> ExportForm:
-    forms = [TABLE, *(one.value for one in ExportForm)]
+    forms = [TABLE, *(export_form.value for export_form in ExportForm)]
     if form == TABLE:
         endings = {f".{one.value}": one for one in (ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET)}
         ending = Path(out).suffix.lower() or ".csv"

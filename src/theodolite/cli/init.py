@@ -365,7 +365,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def _bound_names(module: ast.Module) -> set[str]:
     """Return the names that assignments and imports of a module bind."""
     nodes = list(ast.walk(module))
-    imported = {one.asname or one.name for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names}
+    imported = {name.asname or name.name for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names}
     return imported | {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
@@ -444,7 +444,7 @@ def _greeted(folder: Path) -> Examination:
 
 
 def _is_fine(examination: Examination) -> bool:
-    return not examination.unexamined and not any(one.severity is Severity.ERROR for one in examination.remarks)
+    return not examination.unexamined and not any(remark.severity is Severity.ERROR for remark in examination.remarks)
 
 
 def _test_call_lines(examination: Examination, name: str) -> list[str]:

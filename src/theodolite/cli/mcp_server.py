@@ -142,8 +142,13 @@ class StudyTools:
         """
         of = self._study(study)
         result = [
-            {"file": one.file, "line": one.line, "severity": one.severity.value, "message": one.message}
-            for one in of.diagnostics
+            {
+                "file": diagnostic.file,
+                "line": diagnostic.line,
+                "severity": diagnostic.severity.value,
+                "message": diagnostic.message,
+            }
+            for diagnostic in of.diagnostics
         ]
         access = {} if of.loaded is None else access_entry(of.loaded)
         return {"study": study, "valid": of.loaded is not None, "diagnostics": result, **access}
@@ -164,7 +169,7 @@ class StudyTools:
         if measure and measure not in measures:
             message = f"the run has no estimate of `{measure}`{did_you_mean(measure, measures)}"
             raise InputError(message)
-        selected = [one for one in estimates if measure in {"", one["measure"]}]
+        selected = [estimate for estimate in estimates if measure in {"", estimate["measure"]}]
         shown = [
             {name: value for name, value in one.items() if name not in _LISTS} for one in _page(selected, offset, limit)
         ]
@@ -288,7 +293,9 @@ class StudyTools:
             return matches[0]
         keys = [one.key for one in every]
         if matches:
-            message = f"{len(matches)} studies are called `{name}`; use one of {', '.join(one.key for one in matches)}"
+            message = (
+                f"{len(matches)} studies are called `{name}`; use one of {', '.join(match.key for match in matches)}"
+            )
             raise NotFound(message)
         near = did_you_mean(name, [*keys, *(one.name for one in every)]) or "; see list_studies"
         message = f"there is no study `{name}` below `{self.studies.root}`{near}"
@@ -352,7 +359,7 @@ def _withheld(viewed: ViewedRun, dialogue: Dialogue | None) -> str:
     if dialogue is None:
         return ""
     materials = viewed.evidence.study.materials
-    if any(one.is_held_out and dialogue.scenario in one.scenarios for one in materials):
+    if any(material.is_held_out and dialogue.scenario in material.scenarios for material in materials):
         return "the scenario's packet is held out"
     if dialogue.held_by is not TesterType.PERSON:
         return ""
@@ -392,8 +399,13 @@ def record_entry(record: CaseRecord, *, withheld: str) -> Entry:
             for annotation in record.annotations.values()
         ],
         "final_labels": [
-            {"guideline": one.guideline, "question": one.question, "value": one.value, "origin": one.origin.value}
-            for one in record.adjudications.values()
+            {
+                "guideline": adjudication.guideline,
+                "question": adjudication.question,
+                "value": adjudication.value,
+                "origin": adjudication.origin.value,
+            }
+            for adjudication in record.adjudications.values()
         ],
         "failures": [_failure_entry(failure) for failure in record.failures],
     }

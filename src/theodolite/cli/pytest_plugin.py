@@ -107,7 +107,7 @@ class GateTest(RunTest):
         Raises:
             GateFailure: If a rate does not keep it.
         """
-        results = [one for one in self.parent.gates if one.gate.name == self.name]
+        results = [gate for gate in self.parent.gates if gate.gate.name == self.name]
         require_met(results, allow_inconclusive=self.config.getoption("--studies-allow-inconclusive"))
 
 
@@ -121,7 +121,7 @@ def require_met(results: Sequence[GateResult], *, allow_inconclusive: bool = Fal
     from theodolite.reporting.queries.gates import gate_lines
 
     allowed = {GateState.MET, GateState.INCONCLUSIVE} if allow_inconclusive else {GateState.MET}
-    if any(one.state not in allowed for one in results):
+    if any(result.state not in allowed for result in results):
         raise GateFailure("\n".join(gate_lines(results)))
 
 

@@ -120,7 +120,7 @@ def _kind_count(n: int, kind: str) -> str:
 
 
 def _lines(written: WrittenRelease, options: ReleaseOptions, path: str) -> list[str]:
-    kinds = Counter(one.kind for one in written.findings)
+    kinds = Counter(finding.kind for finding in written.findings)
     result = ", ".join(_kind_count(n, kind) for kind, n in kinds.most_common()) or "none detected"
     lines = [f"Identifiers  {result}"]
     lines += [f"Left out     {n} dialogues: {reason}" for reason, n in written.left_out.items()]

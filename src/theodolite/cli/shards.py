@@ -219,7 +219,7 @@ def azureml(
     names = {"subscription": subscription, "resource_group": resource_group, "workspace": workspace}
     address = send(sent, **names) if submit else ""
     if as_json:
-        click.echo(as_line({"exit_code": 0, "pipelines": [str(one) for one in pipelines], "address": address}))
+        click.echo(as_line({"exit_code": 0, "pipelines": [str(path) for path in pipelines], "address": address}))
         return 0
     for pipeline, by in checked.items():
         click.echo(f"{pipeline}: no errors ({by})")

@@ -150,7 +150,7 @@ def _with_late_parts(study: Study, parts: StudyParts, pack: Pack, context: LoadC
     """Return a study with the parts that refer to other parts."""
     gates = gates_to_domain(parts.entry, study, context)
     topics, measures = _topics(parts, pack, context), measures_to_domain(parts.entry, context)
-    typology = typology_to_domain(parts.entry, [one.name for one in study.applications], context)
+    typology = typology_to_domain(parts.entry, [application.name for application in study.applications], context)
     return replace(study, topics=topics, gates=gates, measures=measures, materials=parts.materials, typology=typology)
 
 

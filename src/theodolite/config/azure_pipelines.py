@@ -315,7 +315,7 @@ def _check_compute(pipeline: _Pipeline, name: str, job: Entries) -> None:
 def _check_cycles(pipeline: _Pipeline) -> None:
     """Report jobs that wait for each other, each cycle once."""
     waits = {
-        name: [one for one in dict.fromkeys(_jobs_before(job)) if one in pipeline.jobs]
+        name: [fromkey for fromkey in dict.fromkeys(_jobs_before(job)) if fromkey in pipeline.jobs]
         for name, job in pipeline.jobs.items()
     }
     done: set[str] = set()

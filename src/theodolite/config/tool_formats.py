@@ -327,7 +327,9 @@ def _pyrit(source: ResultSource) -> list[ToolDialogue]:
             pieces[str(record["conversation_id"])].append((path, record))
         else:
             source.faults.add(path, "is neither message piece nor score nor attack result of PyRIT")
-    source.version = str(next((version for one in attacks.values() if (version := _deep(one, "pyrit_version"))), ""))
+    source.version = str(
+        next((version for attack in attacks.values() if (version := _deep(attack, "pyrit_version"))), "")
+    )
     # Judges and attackers talk to their models in separate conversations, which no attack result names.
     named = {key: pieces[key] for key in pieces if not attacks or key in attacks}
     if len(named) < len(pieces):

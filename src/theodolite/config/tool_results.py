@@ -452,7 +452,9 @@ def without_prefixes(dialogues: Sequence[ToolDialogue]) -> tuple[list[ToolDialog
 
     A trace has one record for each model call, and each call repeats the messages before it.
     """
-    texts = [(one.application, tuple((turn.prompt, turn.response) for turn in one.turns)) for one in dialogues]
+    texts = [
+        (dialogue.application, tuple((turn.prompt, turn.response) for turn in dialogue.turns)) for dialogue in dialogues
+    ]
     continued = Counter((application, turns[:end]) for application, turns in texts for end in range(1, len(turns)))
     stored = [one for one, (name, turns) in zip(dialogues, texts, strict=True) if not continued[name, turns]]
     return stored, len(dialogues) - len(stored)

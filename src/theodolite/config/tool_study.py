@@ -179,8 +179,8 @@ def _provenance(results: Sequence[ToolResults]) -> list[dict[str, Any]]:
             "version": each.version,
             "dialogues": len(each.dialogues),
             "figures": [
-                {"name": one.name, "stated": one.stated, "recomputed": one.recomputed, "n": one.n}
-                for one in each.figures
+                {"name": figure.name, "stated": figure.stated, "recomputed": figure.recomputed, "n": figure.n}
+                for figure in each.figures
             ],
             "notes": list(each.notes),
         }

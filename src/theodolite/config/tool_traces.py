@@ -153,7 +153,7 @@ def langfuse_dialogues(source: ResultSource) -> list[ToolDialogue]:
     # Only calls of one trace continue each other: traces of one session have separate scores.
     shortened = [without_prefixes(list(_langfuse_trace(source, key, trace))) for key, trace in traces.items()]
     _note_earlier(source, sum(n_left for _, n_left in shortened))
-    return [one for dialogues, _ in shortened for one in dialogues]
+    return [dialogue for dialogues, _ in shortened for dialogue in dialogues]
 
 
 def _scored_trace(score: Record) -> object:

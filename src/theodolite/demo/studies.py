@@ -85,5 +85,9 @@ def _copy(source: Traversable, target: Path) -> None:
 def _is_as_shipped(source: Traversable, target: Path) -> bool:
     """Return whether the files are unchanged; their code is then the package's own and needs no permission."""
     if source.is_dir():
-        return all(_is_as_shipped(one, target / one.name) for one in source.iterdir() if one.name != "__pycache__")
+        return all(
+            _is_as_shipped(traversable, target / traversable.name)
+            for traversable in source.iterdir()
+            if traversable.name != "__pycache__"
+        )
     return target.read_bytes() == source.read_bytes()

@@ -398,7 +398,8 @@ class CodingWork:
             resolution: The latest outcome of a discussion; None if there is none.
         """
         own = tuple(
-            Coding(answer=answer, coder=one.coder, codes=one.codes or (), codebook=one.codebook) for one in codings
+            Coding(answer=answer, coder=coding.coder, codes=coding.codes or (), codebook=coding.codebook)
+            for coding in codings
         )
         resolved = (
             CodingResolution(answer=answer, codebook=resolution.codebook, codes=resolution.codes, participants=())

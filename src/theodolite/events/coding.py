@@ -166,7 +166,10 @@ class CodingIndex:
         """Return the answers that a coder must code, in the coder's own order; recodings come first."""
 
         def kind(line: CodingLine) -> Hashable:
-            codings = [(one.coder == coder, one.coder in self.work.away, one.codebook, one.codes) for one in line.given]
+            codings = [
+                (codes.coder == coder, codes.coder in self.work.away, codes.codebook, codes.codes)
+                for codes in line.given
+            ]
             return line.questionnaire, line.question, tuple(codings)
 
         def order(line: CodingLine) -> tuple[bool, str]:
@@ -197,7 +200,7 @@ class CodingIndex:
         def kind(line: CodingLine) -> Hashable:
             return line.questionnaire, line.question, line.given
 
-        due = self._decided(kind, lambda work, _: tuple((one.coder, work.is_due(one)) for one in work.codings))
+        due = self._decided(kind, lambda work, _: tuple((coding.coder, work.is_due(coding)) for coding in work.codings))
         counts: dict[str, Counter[bool]] = defaultdict(Counter)
         for coder, is_due in chain.from_iterable(due):
             counts[coder][is_due] += 1
@@ -462,11 +465,11 @@ def _spans(text: str, words: Iterable[str]) -> tuple[HiddenSpan, ...]:
             result.append(HiddenSpan(start=start, end=start + len(word)))
             start = text.find(word, start + 1)
     joined: list[HiddenSpan] = []
-    for one in sorted(result):
-        if joined and one.start <= joined[-1].end:
-            joined[-1] = HiddenSpan(start=joined[-1].start, end=max(joined[-1].end, one.end))
+    for span in sorted(result):
+        if joined and span.start <= joined[-1].end:
+            joined[-1] = HiddenSpan(start=joined[-1].start, end=max(joined[-1].end, span.end))
         else:
-            joined.append(one)
+            joined.append(span)
     return tuple(joined)
 
 
@@ -531,7 +534,7 @@ def record_absence(store: DjangoStore, study: str, coder: str, *, is_away: bool,
         message = "enter a reason for the record"
         raise InputError(message)
     subject = CoderAbsence.subject(study)
-    revision = 1 + sum(one.coder == coder for one in store.filed(CoderAbsence, subject))
+    revision = 1 + sum(coder_absence.coder == coder for coder_absence in store.filed(CoderAbsence, subject))
     absence = CoderAbsence(study=study, coder=coder, is_away=is_away, by=by, reason=reason.strip(), revision=revision)
     store.file(subject, absence)
 
@@ -539,5 +542,5 @@ def record_absence(store: DjangoStore, study: str, coder: str, *, is_away: bool,
 def absent_coders(store: DjangoStore, study: str) -> frozenset[str]:
     """Return the opaque keys of the coders of a study who are absent."""
     written = store.filed(CoderAbsence, CoderAbsence.subject(study))
-    latest = {one.coder: one for one in sorted(written, key=lambda one: one.revision)}
+    latest = {absence.coder: absence for absence in sorted(written, key=lambda absence: absence.revision)}
     return frozenset(row.coder for row in latest.values() if row.is_away)

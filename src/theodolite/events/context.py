@@ -152,14 +152,14 @@ def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *
         Conflict: If participants started dialogues in the meantime; retry.
     """
     summaries = event.dialogues.summaries(event.study.name)
-    known = {one.key for one in summaries}
-    keyed = {_key(event, one): one for one in imported}
+    known = {summary.key for summary in summaries}
+    keyed = {_key(event, dialogue): dialogue for dialogue in imported}
     new = {key: one for key, one in keyed.items() if key not in known}
     entry = _Entry(
         event=event,
-        ordinal=max((one.ordinal for one in summaries), default=-1) + 1,
+        ordinal=max((summary.ordinal for summary in summaries), default=-1) + 1,
         place=len(counted(event.study, summaries)),
-        met=Counter((one.session.participant, one.session.level) for one in summaries),
+        met=Counter((summary.session.participant, summary.session.level) for summary in summaries),
     )
     results = [entry.result(key, one) for key, one in new.items()]
     if store and results:
@@ -167,10 +167,12 @@ def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *
     return BroughtIn(new=tuple(result.unit.label for result in results), known=len(imported) - len(new))
 
 
-def _key(event: EventContext, one: BroughtDialogue) -> str:
+def _key(event: EventContext, dialogue: BroughtDialogue) -> str:
     """Return the key of a dialogue, which is equal for equal texts in the same cell of a study."""
-    where = one.application, one.scenario, one.level.value
-    return digest("brought", event.study.name, *where, one.item, str(one.repeat), canonical_json(one.turns))
+    where = dialogue.application, dialogue.scenario, dialogue.level.value
+    return digest(
+        "brought", event.study.name, *where, dialogue.item, str(dialogue.repeat), canonical_json(dialogue.turns)
+    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -189,39 +191,39 @@ class _Entry:
     place: int
     met: Counter[tuple[str, object]]
 
-    def result(self, key: str, one: BroughtDialogue) -> BroughtResult:
+    def result(self, key: str, dialogue: BroughtDialogue) -> BroughtResult:
         """Return a dialogue with its session and unit."""
         summary = LiveDialogueSummary(
             key=key,
-            session=self._session(key, one),
+            session=self._session(key, dialogue),
             number=1,
             ordinal=self.ordinal,
-            ending=Ending.TESTER_LEFT if one.held_by is TesterType.PERSON else Ending.SCRIPT_END,
-            turns=len(one.turns),
-            held_by=one.held_by,
+            ending=Ending.TESTER_LEFT if dialogue.held_by is TesterType.PERSON else Ending.SCRIPT_END,
+            turns=len(dialogue.turns),
+            held_by=dialogue.held_by,
         )
         unit = person_unit(self.event.run, summary, self.place, self.event.plan.n_sessions)
         self.ordinal, self.place = self.ordinal + 1, self.place + 1
         return BroughtResult(
-            held=summary, unit=unit, dialogue=_dialogue(self.event, summary, unit.key, unit.label, one)
+            held=summary, unit=unit, dialogue=_dialogue(self.event, summary, unit.key, unit.label, dialogue)
         )
 
-    def _session(self, key: str, one: BroughtDialogue) -> Session:
+    def _session(self, key: str, dialogue: BroughtDialogue) -> Session:
         study = self.event.study
-        who = digest("brought tester", study.name, one.tester) if one.tester else digest("brought alone", key)
-        position = self.met[who, one.level]
-        self.met[who, one.level] += 1
+        who = digest("brought tester", study.name, dialogue.tester) if dialogue.tester else digest("brought alone", key)
+        position = self.met[who, dialogue.level]
+        self.met[who, dialogue.level] += 1
         return Session(
             key=digest("brought session", key),
             study=study.name,
             study_version=version_of(study),
             run=self.event.run.key,
             participant=who,
-            level=one.level,
-            scenario=one.scenario,
-            scenario_version=scenario_sight(study.scenario(one.scenario)),
-            application=one.application,
-            application_version=study.application_version(one.application),
+            level=dialogue.level,
+            scenario=dialogue.scenario,
+            scenario_version=scenario_sight(study.scenario(dialogue.scenario)),
+            application=dialogue.application,
+            application_version=study.application_version(dialogue.application),
             slot=0,
             place=position,
             stratum=STRATUM,
@@ -231,9 +233,9 @@ class _Entry:
 
 
 def _dialogue(
-    event: EventContext, summary: LiveDialogueSummary, key: str, label: str, one: BroughtDialogue
+    event: EventContext, summary: LiveDialogueSummary, key: str, label: str, dialogue: BroughtDialogue
 ) -> Dialogue:
-    scenario = event.study.scenario(one.scenario)
+    scenario = event.study.scenario(dialogue.scenario)
     context, turns = with_shared_context(
         [
             Turn(
@@ -243,23 +245,25 @@ def _dialogue(
                 withheld=turn.withheld,
                 context=turn.context,
             )
-            for number, turn in enumerate(one.turns, 1)
+            for number, turn in enumerate(dialogue.turns, 1)
         ]
     )
-    requested = canonical_json([turn.prompt for turn in one.turns])
+    requested = canonical_json([turn.prompt for turn in dialogue.turns])
     return Dialogue(
         key=key,
         label=label,
-        application=one.application,
+        application=dialogue.application,
         application_version=summary.session.application_version,
-        scenario=one.scenario,
+        scenario=dialogue.scenario,
         scenario_version=version_of(scenario),
-        level=one.level,
-        held_by=one.held_by,
-        pair_key=digest("brought", one.level.value, one.scenario, one.item, str(one.repeat), requested),
+        level=dialogue.level,
+        held_by=dialogue.held_by,
+        pair_key=digest(
+            "brought", dialogue.level.value, dialogue.scenario, dialogue.item, str(dialogue.repeat), requested
+        ),
         cluster=summary.session.participant,
         turns=turns,
         ending=summary.ending or Ending.SCRIPT_END,
-        repeat=one.repeat,
+        repeat=dialogue.repeat,
         context=material_with(event.material(scenario.name), context),
     )

@@ -322,4 +322,4 @@ def failing_applications(event: EventContext, status: EventStatus) -> tuple[Fail
     since = event.clock.now() - timedelta(seconds=RECENT_S)
     errors = event.store.events.replies.errors_since(event.study.name, since)
     result = [FailingApplication(name=name, n_errors=n) for name, n in errors.items() if n >= MANY_ERRORS]
-    return tuple(sorted(result, key=lambda one: (-one.n_errors, one.name)))
+    return tuple(sorted(result, key=lambda application: (-application.n_errors, application.name)))

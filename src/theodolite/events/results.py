@@ -225,7 +225,7 @@ def status_of(event: EventContext) -> EventStatus:
         waiting_since=replies.waiting_since(name),
         replies=counts,
         applications=(*used, *sorted(set(counts) - set(used))),
-        failures=replies.recent_failures(name, RECENT_ERRORS) if any(one.errors for one in counts.values()) else (),
+        failures=replies.recent_failures(name, RECENT_ERRORS) if any(count.errors for count in counts.values()) else (),
         cells=cell_counts(event.study, event.sessions.tallies(name)),
     )
 

@@ -654,5 +654,5 @@ def _sampled_p(within: NDArray[np.float64], found: float, spread: float, draws: 
     """Return the share of arrangements, including the observed one, with differences at least as large."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
     statistics = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
-    n_apart = sum(1 for one in statistics if one >= found - 1e-9)
+    n_apart = sum(1 for statistic in statistics if statistic >= found - 1e-9)
     return (1 + n_apart) / (draws + 1)

@@ -396,10 +396,8 @@ def order_effects(
     scored = _scored(guideline, question, columns)
     if scored is None or not len(columns):
         return []
-    conditions = [
-        *_conditions_by_order(guideline.instrument, question, columns),
-        *_conditions_by_sequence(columns, scored),
-    ]
+    by_order = _conditions_by_order(guideline.instrument, question, columns)
+    conditions = [*by_order, *_conditions_by_sequence(columns, scored)]
     return [_effect(guideline, question, columns, scored, way, annotator) for way in conditions]
 
 
@@ -481,11 +479,8 @@ def _conditions_by_order(instrument: Instrument, question: Question, columns: An
             codes = np.array([NEITHER if way is None else int(way) for way in of], dtype=np.int64)
             yield _Ways(factor=factor, names=names, way=codes[columns.shown])
 
-    yield from ways(
-        OrderFactor.QUESTIONS,
-        ("asked earlier", "asked later"),
-        [_is_later(instrument, question, order) for order in orders],
-    )
+    is_later = [_is_later(instrument, question, order) for order in orders]
+    yield from ways(OrderFactor.QUESTIONS, ("asked earlier", "asked later"), is_later)
     if question.scale.kind is ScaleKind.CATEGORIES:
         named = (f"answers {WRITTEN}", f"answers {REVERSED}")
         yield from ways(OrderFactor.OPTIONS, named, [order.options for order in orders])

@@ -291,7 +291,7 @@ def compare_by_mitigation(sides: Sequence[ComparedSide], *, confidence: float = 
 def _paired_rate(first: Ruling, second: Ruling, confidence: float) -> PairedRate:
     common = [pair for pair in first.verdicts if pair in second.verdicts]
     both = [pair for pair in common if _measured(first, pair) and _measured(second, pair)]
-    defects = [[float(bool(one.verdicts[pair].is_defect)) for pair in both] for one in (first, second)]
+    defects = [[float(bool(ruling.verdicts[pair].is_defect)) for pair in both] for ruling in (first, second)]
     clusters = _clusters(first, both)
     changed = _changed(first, second)
     rate = PairedRate(

@@ -111,8 +111,8 @@ def _datasheet(study: Study, results: CitedResults, criteria: Sequence[tuple[str
     )
     yield _dispositions(results)
     yield Heading("Collection")
-    yield _quoted(f"Applications: {_names(one.name for one in study.applications)}.")
-    yield _quoted(f"Scenarios: {_names(one.name for one in study.scenarios)}.")
+    yield _quoted(f"Applications: {_names(application.name for application in study.applications)}.")
+    yield _quoted(f"Scenarios: {_names(scenario.name for scenario in study.scenarios)}.")
     yield _quoted(_levels(study))
     yield from _facts(criteria, "Criteria for recruiting, selecting and assigning annotators")
     yield Heading("Preprocessing, cleaning and labelling")
@@ -164,12 +164,12 @@ def data_card(study: Study, results: CitedResults) -> DocumentTable:
         (("Name",), (study.title or study.name,)),
         (("Purpose",), (study.about or NOT_STATED,)),
         (("Dialogues",), (results.cite("/run/completed_dialogues"), " of ", results.cite("/run/planned_dialogues"))),
-        (("Applications",), (_names(one.name for one in study.applications),)),
-        (("Scenarios",), (_names(one.name for one in study.scenarios),)),
+        (("Applications",), (_names(application.name for application in study.applications),)),
+        (("Scenarios",), (_names(scenario.name for scenario in study.scenarios),)),
         (("Levels of testing",), (_level_names(study),)),
-        (("Guidelines",), (_names(one.name for one in study.guidelines),)),
+        (("Guidelines",), (_names(guideline.name for guideline in study.guidelines),)),
         (("Annotators",), (Number("/instruments/annotators", _annotator_counts(study)),)),
-        (("Risks",), (_names(one.name for one in study.risks) if study.risks else NOT_STATED,)),
+        (("Risks",), (_names(risk.name for risk in study.risks) if study.risks else NOT_STATED,)),
         (("Language",), (study.language,)),
         (("Failures",), (Number("/failures", figures.count(len(results.data["failures"]))),)),
         (("Run",), (results.cite("/run/number"), ", ", results.cite("/run/state"))),
@@ -436,13 +436,13 @@ def _annotator_counts(study: Study) -> str:
 
 
 def _annotators(study: Study) -> DocumentTable:
-    machines = [one for one in study.annotators if one.kind is not AnnotatorKind.PERSON]
-    people = [one for one in study.annotators if one.kind is AnnotatorKind.PERSON]
+    machines = [annotator for annotator in study.annotators if annotator.kind is not AnnotatorKind.PERSON]
+    people = [annotator for annotator in study.annotators if annotator.kind is AnnotatorKind.PERSON]
     rows: list[tuple[Text, ...]] = [
-        ((one.name,), (one.kind.value,), (one.guideline,), (_how(one),)) for one in machines
+        ((machine.name,), (machine.kind.value,), (machine.guideline,), (_how(machine),)) for machine in machines
     ]
-    for guideline in dict.fromkeys(one.guideline for one in people):
-        n = sum(one.guideline == guideline for one in people)
+    for guideline in dict.fromkeys(person.guideline for person in people):
+        n = sum(person.guideline == guideline for person in people)
         people_text = Number("/instruments/annotators", figures.number_of(n, "person", "people"))
         rows.append(((people_text,), ("person",), (guideline,), ("labels of people; names are not published",)))
     return DocumentTable(columns=("Annotator", "Kind", "Guideline", "Method"), rows=tuple(rows))

@@ -554,15 +554,15 @@ def cases_of(rows: Sequence[CaseRow]) -> list[SensitiveCase]:
     ]
 
 
-def redaction_row(case: CaseRow, one: Redaction) -> RedactionRow:
+def redaction_row(case: CaseRow, redaction: Redaction) -> RedactionRow:
     """Return the storage of a case's redactions."""
     return RedactionRow(
         case=case,
-        turn=one.turn,
-        side=one.side.value,
-        start=one.start,
-        end=one.end,
-        shown_in=_SEPARATOR.join(one.shown_in),
+        turn=redaction.turn,
+        side=redaction.side.value,
+        start=redaction.start,
+        end=redaction.end,
+        shown_in=_SEPARATOR.join(redaction.shown_in),
     )
 
 

@@ -187,7 +187,7 @@ class CodingRepository(Repository):
             created=database_now(),
         )
         QuoteStretchRow.objects.bulk_create(
-            QuoteStretchRow(release=row, start=one.start, end=one.end) for one in release.hidden
+            QuoteStretchRow(release=row, start=span.start, end=span.end) for span in release.hidden
         )
 
     @reads
@@ -256,7 +256,7 @@ class CodingRepository(Repository):
             QuoteRelease(
                 answer=_answer(row),
                 by=row.by.key,
-                hidden=tuple(HiddenSpan(start=one.start, end=one.end) for one in hidden.get(row.pk, [])),
+                hidden=tuple(HiddenSpan(start=span.start, end=span.end) for span in hidden.get(row.pk, [])),
                 is_given=row.is_given,
                 revision=row.revision,
             )
@@ -452,7 +452,7 @@ class ResponseRepository(Repository):
     ) -> list[tuple[int, str]]:
         """Return id and key of the ended sessions among these in which a tester noted a strategy, by id."""
         attempts = LiveAttemptRow.objects.filter(dialogue__session=OuterRef("pk"))
-        ended = _sessions_about(study, applications, scenarios).exclude(state__in=[one.value for one in NOT_ENDED])
+        ended = _sessions_about(study, applications, scenarios).exclude(state__in=[state.value for state in NOT_ENDED])
         return _ids_and_keys(ended.filter(Exists(attempts)), sessions)
 
     @reads

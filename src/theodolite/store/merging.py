@@ -31,37 +31,37 @@ def merge_results(
         apply: Stores a batch of writes.
         reopen: Resets failed units to waiting.
     """
-    keys = [one.unit.key for one in results]
+    keys = [result.unit.key for result in results]
     rows = {row.key: row for row in UnitRow.objects.select_for_update().filter(key__in=keys)}
     stored = journals_of(keys)
     different: set[str] = set()
     outcomes: list[MergeOutcome] = []
     writes: list[Write] = []
     failed: list[str] = []
-    for one in results:
-        row, before = rows[one.unit.key], stored[one.unit.key]
-        outcome = _outcome(one, UnitState(row.state), n_before=len(before))
-        if one.unit.subject in different or list(one.entries[: len(before)]) != before:
+    for result in results:
+        row, before = rows[result.unit.key], stored[result.unit.key]
+        outcome = _outcome(result, UnitState(row.state), n_before=len(before))
+        if result.unit.subject in different or list(result.entries[: len(before)]) != before:
             outcome = MergeOutcome.DIFFERENT
-            different.add(one.unit.key)
+            different.add(result.unit.key)
         outcomes.append(outcome)
         if outcome is MergeOutcome.MERGED:
-            failed += [one.unit.key] if row.state == UnitState.FAILED else []
-            writes += [KeepReply(unit=one.unit.key, entry=entry) for entry in one.entries[len(before) :]]
-            writes.append(_write(one, row.tries))
+            failed += [result.unit.key] if row.state == UnitState.FAILED else []
+            writes += [KeepReply(unit=result.unit.key, entry=entry) for entry in result.entries[len(before) :]]
+            writes.append(_write(result, row.tries))
     reopen(failed)
     apply(writes)
     return outcomes
 
 
-def _outcome(one: UnitResult, state: UnitState, *, n_before: int) -> MergeOutcome:
+def _outcome(result: UnitResult, state: UnitState, *, n_before: int) -> MergeOutcome:
     match state:
         case UnitState.WAITING | UnitState.LEASED:
             return MergeOutcome.MERGED
         case UnitState.FAILED:
-            return MergeOutcome.PRESENT if isinstance(one.result, Failure) else MergeOutcome.MERGED
+            return MergeOutcome.PRESENT if isinstance(result.result, Failure) else MergeOutcome.MERGED
         case UnitState.DONE:
-            is_same = len(one.entries) == n_before and not isinstance(one.result, Failure)
+            is_same = len(result.entries) == n_before and not isinstance(result.result, Failure)
             return MergeOutcome.PRESENT if is_same else MergeOutcome.DIFFERENT
         case UnitState.WITHDRAWN:
             return MergeOutcome.DIFFERENT
@@ -69,13 +69,13 @@ def _outcome(one: UnitResult, state: UnitState, *, n_before: int) -> MergeOutcom
             assert_never(state)
 
 
-def _write(one: UnitResult, tries: int) -> Write:
-    match one.result:
+def _write(result: UnitResult, tries: int) -> Write:
+    match result.result:
         case Dialogue():
-            return KeepDialogue(unit=one.unit, dialogue=one.result, journalled=True)
+            return KeepDialogue(unit=result.unit, dialogue=result.result, journalled=True)
         case Annotation():
-            return KeepAnnotation(unit=one.unit, annotation=one.result)
+            return KeepAnnotation(unit=result.unit, annotation=result.result)
         case Failure():
-            return KeepFailure(unit=replace(one.unit, tries=tries), failure=one.result)
+            return KeepFailure(unit=replace(result.unit, tries=tries), failure=result.result)
         case _:
-            assert_never(one.result)
+            assert_never(result.result)

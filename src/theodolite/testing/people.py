@@ -42,10 +42,10 @@ def counted(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple[Liv
     """
     applications, scenarios = current_versions(study)
     return tuple(
-        one
-        for one in dialogues
-        if applications.get(one.session.application) == one.session.application_version
-        and scenarios.get(one.session.scenario) == one.session.scenario_version
+        dialogue
+        for dialogue in dialogues
+        if applications.get(dialogue.session.application) == dialogue.session.application_version
+        and scenarios.get(dialogue.session.scenario) == dialogue.session.scenario_version
     )
 
 
@@ -74,7 +74,7 @@ def event_sessions(study: Study, planned: Sessions, dialogues: Iterable[LiveDial
     people += [_empty_session(study, at, *cell) for at, cell in enumerate(empty, start=len(people))]
     stays = [our.unit and our.session.state is not SessionState.WITHDRAWN for our in ours]
     units = {one.unit: index for index, one in enumerate(ours) if stays[index]}
-    return EventSessions(planned, people, units, {one.unit for one in everything} - set(units))
+    return EventSessions(planned, people, units, {summary.unit for summary in everything} - set(units))
 
 
 def failures_of(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple[Failure, ...]:
@@ -171,8 +171,8 @@ def _empty_session(study: Study, at: int, slot: Slot, place: int, cell: Cell) ->
 def _empty_cells(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> Iterable[tuple[Slot, int, Cell]]:
     """Yield the planned cells without a dialogue, with their slot and position."""
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
-    for one in dialogues:
-        session = one.session
+    for dialogue in dialogues:
+        session = dialogue.session
         filled[session.level.value, session.stratum, session.slot].add(session.place)
     for plan in people_levels(study):
         design = allocation_design(study, plan)

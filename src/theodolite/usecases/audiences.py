@@ -64,8 +64,8 @@ def audience_named(text: str, study: Study) -> Audience:
     if kind is not AudienceKind.TEAM:
         return Audience(kind=kind)
     known = [application.name for application in study.applications]
-    teams = {one.name: one.applications for one in (study.preregistered.teams if study.preregistered else ())}
-    applications = tuple(one for one in teams.get(name, (name,)) if one in known)
+    teams = {team.name: team.applications for team in (study.preregistered.teams if study.preregistered else ())}
+    applications = tuple(team for team in teams.get(name, (name,)) if team in known)
     if not applications:
         near = did_you_mean(name, [*teams, *known])
         message = f"the study has no team or application `{name}`{near or '; applications: ' + ', '.join(known)}"
@@ -99,7 +99,8 @@ def for_team(
         private: Labels of dialogues with withheld texts.
     """
     redactions = (
-        one if one.decision is ReviewDecision.KEEP else replace(one, decision=ReviewDecision.REDACT) for one in findings
+        finding if finding.decision is ReviewDecision.KEEP else replace(finding, decision=ReviewDecision.REDACT)
+        for finding in findings
     )
     return without_words(_of_applications(redacted_records(records, redactions), applications), private)
 
@@ -107,19 +108,25 @@ def for_team(
 def for_public(records: ReleasedRecords, findings: Iterable[IdentifierFinding]) -> ReleasedRecords:
     """Return the records for a public report: texts with undecided identifiers are withheld."""
     known = list(findings)
-    undecided = {one.dialogue for one in known if not one.is_decided}
+    undecided = {finding.dialogue for finding in known if not finding.is_decided}
     return without_words(redacted_records(records, known), undecided)
 
 
 def without_words(records: ReleasedRecords, labels: Collection[str]) -> ReleasedRecords:
     """Return records in which dialogues, and the reasons of labels about them, have no text."""
-    keys = {one.key for one in records.dialogues if one.label in labels}
+    keys = {dialogue.key for dialogue in records.dialogues if dialogue.label in labels}
     return replace(
         records,
-        dialogues=tuple(_withheld(one) if one.label in labels else one for one in records.dialogues),
-        annotations=tuple(without_reasons(one) if one.dialogue in keys else one for one in records.annotations),
+        dialogues=tuple(
+            _withheld(dialogue) if dialogue.label in labels else dialogue for dialogue in records.dialogues
+        ),
+        annotations=tuple(
+            without_reasons(annotation) if annotation.dialogue in keys else annotation
+            for annotation in records.annotations
+        ),
         adjudications=tuple(
-            replace(one, rationale="", raw="") if one.dialogue in keys else one for one in records.adjudications
+            replace(adjudication, rationale="", raw="") if adjudication.dialogue in keys else adjudication
+            for adjudication in records.adjudications
         ),
     )
 
@@ -131,48 +138,48 @@ def _withheld(dialogue: Dialogue) -> Dialogue:
 
 def _of_applications(records: ReleasedRecords, own: Collection[str]) -> ReleasedRecords:
     """Return the records about some applications only; none names or counts another one."""
-    sessions = tuple(one for one in records.sessions if one.application in own)
-    labels = {one.label for one in sessions}
-    dialogues = tuple(one for one in records.dialogues if one.application in own)
-    keys = {one.key for one in dialogues}
-    others = [one.name for one in records.study.applications if one.name not in own]
+    sessions = tuple(session for session in records.sessions if session.application in own)
+    labels = {session.label for session in sessions}
+    dialogues = tuple(dialogue for dialogue in records.dialogues if dialogue.application in own)
+    keys = {dialogue.key for dialogue in dialogues}
+    others = [application.name for application in records.study.applications if application.name not in own]
     samples = (
         replace(
             sample,
-            strata=tuple(one for one in sample.strata if one.name.split(":", 1)[0] in own),
-            dialogues=tuple(one for one in sample.dialogues if one.dialogue in keys),
+            strata=tuple(stratum for stratum in sample.strata if stratum.name.split(":", 1)[0] in own),
+            dialogues=tuple(dialogue for dialogue in sample.dialogues if dialogue.dialogue in keys),
         )
         for sample in records.samples
     )
     return replace(
         records,
-        study=_study_of(records.study, own, {one.scenario for one in sessions}, others),
+        study=_study_of(records.study, own, {session.scenario for session in sessions}, others),
         sessions=sessions,
         dialogues=dialogues,
-        annotations=tuple(one for one in records.annotations if one.dialogue in keys),
-        adjudications=tuple(one for one in records.adjudications if one.dialogue in keys),
-        failures=tuple(one for one in records.failures if one.label in labels),
-        responses=tuple(one for one in records.responses if set(one.dialogues) <= keys),
-        assignments=tuple(one for one in records.assignments if one.dialogue in keys),
-        samples=tuple(one for one in samples if one.dialogues),
+        annotations=tuple(annotation for annotation in records.annotations if annotation.dialogue in keys),
+        adjudications=tuple(adjudication for adjudication in records.adjudications if adjudication.dialogue in keys),
+        failures=tuple(failure for failure in records.failures if failure.label in labels),
+        responses=tuple(response for response in records.responses if set(response.dialogues) <= keys),
+        assignments=tuple(assignment for assignment in records.assignments if assignment.dialogue in keys),
+        samples=tuple(label_sample for label_sample in samples if label_sample.dialogues),
         left_out={},
     )
 
 
 def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], others: Collection[str]) -> Study:
     hidden = _hiding(others)
-    used = {one.labelling.model for one in study.annotators if isinstance(one.labelling, ModelJudge)}
-    used |= {group.model for group in study.personas} | {one.attacker for one in study.scenarios}
+    used = {annotator.labelling.model for annotator in study.annotators if isinstance(annotator.labelling, ModelJudge)}
+    used |= {group.model for group in study.personas} | {scenario.attacker for scenario in study.scenarios}
     applications = (
         replace(
-            one,
-            description=hidden(one.description),
-            variant_of=one.variant_of if one.variant_of in own else "",
-            claims=tuple(replace(claim, text=hidden(claim.text)) for claim in one.claims),
-            mitigations=tuple(replace(each, description=hidden(each.description)) for each in one.mitigations),
+            application,
+            description=hidden(application.description),
+            variant_of=application.variant_of if application.variant_of in own else "",
+            claims=tuple(replace(claim, text=hidden(claim.text)) for claim in application.claims),
+            mitigations=tuple(replace(each, description=hidden(each.description)) for each in application.mitigations),
         )
-        for one in study.applications
-        if one.name in own
+        for application in study.applications
+        if application.name in own
     )
     series = study.preregistered
     return replace(
@@ -181,8 +188,8 @@ def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], ot
         title=hidden(study.title),
         about=hidden(study.about),
         applications=tuple(applications),
-        scenarios=tuple(one for one in study.scenarios if one.name in scenarios),
-        models=tuple(one for one in study.models if one.name in used),
+        scenarios=tuple(scenario for scenario in study.scenarios if scenario.name in scenarios),
+        models=tuple(model for model in study.models if model.name in used),
         typology=_typology_of(study.typology, own) if study.typology else None,
         gates=(),
         corrections=(),

@@ -433,7 +433,11 @@ def trial_dialogues(
         turns_in: Returns prompts and responses of the text of an example.
     """
     shown = (dialogue for dialogue in stored if dialogue.turns and not dialogue.withheld)
-    files = (_recorded(one) for one in recorded if not any(turn.withheld for turn in one.turns))
+    files = (
+        _recorded(recorded_dialogue)
+        for recorded_dialogue in recorded
+        if not any(turn.withheld for turn in recorded_dialogue.turns)
+    )
     examples = (_example(number, one, turns_in(one.dialogue)) for number, one in enumerate(guideline.examples, start=1))
     return tuple(islice(chain(shown, files, examples), TRIAL_DIALOGUES))
 

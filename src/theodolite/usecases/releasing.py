@@ -78,7 +78,7 @@ def curate(
             hidden = redact(dialogue)
             dialogues.append(_without_texts(hidden) if dialogue.scenario in held_out else hidden)
     keys = {one.key for one in dialogues}
-    shown = (_without_aim(one, held_out) for one in evidence.sessions if one.label not in reasons)
+    shown = (_without_aim(session, held_out) for session in evidence.sessions if session.label not in reasons)
     sessions = _with_common_groups(list(shown), min_group)
     private = {one.key for one in dialogues if one.scenario in held_out}
     groups = {session.label: session.groups for session in sessions}
@@ -88,21 +88,21 @@ def curate(
         sessions=sessions,
         dialogues=tuple(replace(one, groups=_as_common(one.groups, groups[one.label])) for one in dialogues),
         annotations=tuple(
-            without_reasons(one) if one.dialogue in private else one
-            for one in evidence.archive.annotations()
-            if one.dialogue in keys
+            without_reasons(annotation) if annotation.dialogue in private else annotation
+            for annotation in evidence.archive.annotations()
+            if annotation.dialogue in keys
         ),
         adjudications=tuple(
-            replace(one, rationale="", raw="") if one.dialogue in private else one
-            for one in evidence.archive.adjudications()
-            if one.dialogue in keys
+            replace(adjudication, rationale="", raw="") if adjudication.dialogue in private else adjudication
+            for adjudication in evidence.archive.adjudications()
+            if adjudication.dialogue in keys
         ),
-        failures=tuple(one for one in evidence.archive.failures() if one.label not in reasons),
+        failures=tuple(failure for failure in evidence.archive.failures() if failure.label not in reasons),
         responses=tuple(_closed(evidence, keys)),
         assignments=tuple(_assignments(evidence, dialogues)),
         samples=tuple(
-            replace(one, dialogues=tuple(unit for unit in one.dialogues if unit.dialogue in keys))
-            for one in evidence.samples
+            replace(sample, dialogues=tuple(unit for unit in sample.dialogues if unit.dialogue in keys))
+            for sample in evidence.samples
         ),
         annotator_attributes=_common_attributes(evidence.annotator_attributes, min_group),
         left_out=Counter(reasons.values()),
@@ -110,7 +110,7 @@ def curate(
 
 
 def _assignments(evidence: Evidence, dialogues: Iterable[Dialogue]) -> Iterator[DialogueAssignment]:
-    keys = {evidence.sessions.find(one.label): one.key for one in dialogues}
+    keys = {evidence.sessions.find(dialogue.label): dialogue.key for dialogue in dialogues}
     for annotator, assigned in evidence.answers.assigned.items():
         for position in assigned:
             if position in keys:
@@ -121,7 +121,7 @@ def _without_packets(study: Study, held_out: Collection[str]) -> Study:
     """Return a study without the scripts, attack goals, signs and sources of held-out scenarios."""
     return replace(
         study,
-        scenarios=tuple(_hidden(one) if one.name in held_out else one for one in study.scenarios),
+        scenarios=tuple(_hidden(scenario) if scenario.name in held_out else scenario for scenario in study.scenarios),
         translations=() if held_out else study.translations,
     )
 
@@ -135,7 +135,8 @@ def _without_aim(session: PlannedSession, held_out: Collection[str]) -> PlannedS
 
 def _hidden(scenario: Scenario) -> Scenario:
     scripts = (
-        replace(one, prompts=(_HELD_OUT,) * len(one.prompts), expected="", values={}) for one in scenario.scripts
+        replace(script, prompts=(_HELD_OUT,) * len(script.prompts), expected="", values={})
+        for script in scenario.scripts
     )
     return replace(
         scenario,
@@ -145,7 +146,7 @@ def _hidden(scenario: Scenario) -> Scenario:
         scripts=tuple(scripts),
         instructions={},
         corpus=(),
-        aims=tuple(replace(one, ask=_HELD_OUT) for one in scenario.aims),
+        aims=tuple(replace(aim, ask=_HELD_OUT) for aim in scenario.aims),
     )
 
 
@@ -179,20 +180,20 @@ def _closed(evidence: Evidence, keys: Collection[str]) -> Iterator[Questionnaire
     for response in evidence.responses:
         if response.submitted and response.dialogues and set(response.dialogues) <= set(keys):
             closed = (
-                replace(one, reasoning="", raw="", evidence=())
-                for one in response.answers
-                if (response.questionnaire, one.question) not in open_questions
+                replace(answer, reasoning="", raw="", evidence=())
+                for answer in response.answers
+                if (response.questionnaire, answer.question) not in open_questions
             )
             yield replace(response, answers=tuple(closed), groups={})
 
 
 def _with_common_groups(sessions: Sequence[PlannedSession], least: int) -> tuple[PlannedSession, ...]:
     """Return sessions whose people share each combination of attributes with enough others."""
-    people = [one for one in sessions if one.held_by is TesterType.PERSON]
+    people = [session for session in sessions if session.held_by is TesterType.PERSON]
     rows = {(one.cluster, index): dict(one.groups) for index, one in enumerate(people)}
     common = common_values(rows, least, who=lambda key: key[0])
     changed = {one.label: common[one.cluster, index] for index, one in enumerate(people)}
-    return tuple(replace(one, groups=changed.get(one.label, one.groups)) for one in sessions)
+    return tuple(replace(session, groups=changed.get(session.label, session.groups)) for session in sessions)
 
 
 def _as_common(own: Mapping[str, str], common: Mapping[str, str]) -> dict[str, str]:
@@ -310,10 +311,10 @@ def redacted_records(records: ReleasedRecords, findings: Iterable[IdentifierFind
     of a name, each part of at least three letters.
     """
     rewrites: dict[str, list[tuple[re.Pattern[str], str]]] = defaultdict(list)
-    for one in findings:
-        if one.decision is ReviewDecision.REDACT:
-            rewrites[one.dialogue] += _patterns(one)
-    labels = {one.key: one.label for one in records.dialogues}
+    for finding in findings:
+        if finding.decision is ReviewDecision.REDACT:
+            rewrites[finding.dialogue] += _patterns(finding)
+    labels = {dialogue.key: dialogue.label for dialogue in records.dialogues}
 
     def by_label(label: str) -> Rewrite:
         return lambda text: _replaced(text, rewrites.get(label, ()))
@@ -321,9 +322,13 @@ def redacted_records(records: ReleasedRecords, findings: Iterable[IdentifierFind
     return replace(
         records,
         study=rewritten(records.study, by_label("")),
-        dialogues=tuple(rewritten(one, by_label(one.label)) for one in records.dialogues),
-        annotations=tuple(rewritten(one, by_label(labels[one.dialogue])) for one in records.annotations),
-        adjudications=tuple(rewritten(one, by_label(labels[one.dialogue])) for one in records.adjudications),
+        dialogues=tuple(rewritten(dialogue, by_label(dialogue.label)) for dialogue in records.dialogues),
+        annotations=tuple(
+            rewritten(annotation, by_label(labels[annotation.dialogue])) for annotation in records.annotations
+        ),
+        adjudications=tuple(
+            rewritten(adjudication, by_label(labels[adjudication.dialogue])) for adjudication in records.adjudications
+        ),
     )
 
 
@@ -382,7 +387,7 @@ class _Ids:
 
     def names(self, originals: Iterable[str], prefix: str) -> dict[str, str]:
         """Return a number for each original in a drawn order, e.g. `tester-007`."""
-        order = sorted(set(originals), key=lambda one: self.key(f"{prefix} {one}"))
+        order = sorted(set(originals), key=lambda original: self.key(f"{prefix} {original}"))
         return {one: f"{prefix}-{number:03}" for number, one in enumerate(order, 1)}
 
 
@@ -394,32 +399,38 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
         draw: Returns 64 random hexadecimal digits, the only source of the new ids.
     """
     ids = _Ids(draw)
-    sessions = sorted(records.sessions, key=lambda one: ids.key(f"order {one.label}"))
+    sessions = sorted(records.sessions, key=lambda session: ids.key(f"order {session.label}"))
     renaming = _Renaming(
         ids=ids,
         labels={one.label: f"r{number:05}" for number, one in enumerate(sessions, 1)},
-        clusters=ids.names((one.cluster for one in sessions if _is_private(one.held_by) and one.cluster), "group"),
+        clusters=ids.names(
+            (session.cluster for session in sessions if _is_private(session.held_by) and session.cluster), "group"
+        ),
         people=_names_of_people(records.study, ids),
     )
     study = renaming.study(records.study)
-    annotations = (renaming.annotation(one, study) for one in records.annotations)
-    finals = (renaming.adjudication(one) for one in records.adjudications)
-    failures = (renaming.failure(one) for one in records.failures if one.label in renaming.labels)
-    responses = (renaming.response(one) for one in records.responses)
-    assignments = (renaming.assignment(one) for one in records.assignments)
-    dialogues = (renaming.dialogue(one) for one in records.dialogues)
+    annotations = (renaming.annotation(annotation, study) for annotation in records.annotations)
+    finals = (renaming.adjudication(adjudication) for adjudication in records.adjudications)
+    failures = (renaming.failure(failure) for failure in records.failures if failure.label in renaming.labels)
+    responses = (renaming.response(response) for response in records.responses)
+    assignments = (renaming.assignment(assignment) for assignment in records.assignments)
+    dialogues = (renaming.dialogue(dialogue) for dialogue in records.dialogues)
     return replace(
         records,
         study=study,
         run=renaming.run(records.run),
-        sessions=tuple(renaming.session(one) for one in sessions),
-        dialogues=tuple(sorted(dialogues, key=lambda one: one.label)),
-        annotations=tuple(sorted(annotations, key=lambda one: (one.dialogue, one.guideline, one.annotator))),
-        adjudications=tuple(sorted(finals, key=lambda one: (one.dialogue, one.guideline, one.question))),
-        failures=tuple(sorted(failures, key=lambda one: (one.label, one.unit))),
-        responses=tuple(sorted(responses, key=lambda one: (one.session, one.questionnaire))),
-        assignments=tuple(sorted(assignments, key=lambda one: (one.annotator, one.dialogue))),
-        samples=tuple(renaming.sample(one) for one in records.samples),
+        sessions=tuple(renaming.session(session) for session in sessions),
+        dialogues=tuple(sorted(dialogues, key=lambda dialogue: dialogue.label)),
+        annotations=tuple(
+            sorted(
+                annotations, key=lambda annotation: (annotation.dialogue, annotation.guideline, annotation.annotator)
+            )
+        ),
+        adjudications=tuple(sorted(finals, key=lambda final: (final.dialogue, final.guideline, final.question))),
+        failures=tuple(sorted(failures, key=lambda failure: (failure.label, failure.unit))),
+        responses=tuple(sorted(responses, key=lambda response: (response.session, response.questionnaire))),
+        assignments=tuple(sorted(assignments, key=lambda assignment: (assignment.annotator, assignment.dialogue))),
+        samples=tuple(renaming.sample(sample) for sample in records.samples),
         annotator_attributes={
             attribute: dict(sorted((renaming.people.get(name, name), group) for name, group in group_of.items()))
             for attribute, group_of in records.annotator_attributes.items()
@@ -434,11 +445,12 @@ def _is_private(held_by: TesterType) -> bool:
 
 def _names_of_people(study: Study, ids: _Ids) -> dict[str, str]:
     """Return the new name of each human annotator; a person with several guidelines keeps one name."""
-    people = [one for one in study.annotators if one.kind is AnnotatorKind.PERSON]
-    persons = ids.names((_person(one) for one in people), "annotator")
+    people = [annotator for annotator in study.annotators if annotator.kind is AnnotatorKind.PERSON]
+    persons = ids.names((_person(person) for person in people), "annotator")
     return {
-        one.name: persons[_person(one)] + (f"-{one.guideline}" if one.name.endswith(f"-{one.guideline}") else "")
-        for one in people
+        person.name: persons[_person(person)]
+        + (f"-{person.guideline}" if person.name.endswith(f"-{person.guideline}") else "")
+        for person in people
     }
 
 
@@ -462,8 +474,8 @@ class _Renaming:
     people: Mapping[str, str]
 
     def study(self, study: Study) -> Study:
-        machines = [_of_no_column(one) for one in study.annotators if one.name not in self.people]
-        renamed = (self._annotator(one) for one in study.annotators if one.name in self.people)
+        machines = [_of_no_column(annotator) for annotator in study.annotators if annotator.name not in self.people]
+        renamed = (self._annotator(annotator) for annotator in study.annotators if annotator.name in self.people)
         return replace(public_study(study), annotators=(*machines, *sorted(renamed, key=lambda one: one.name)))
 
     def _annotator(self, annotator: Annotator) -> Annotator:
@@ -503,7 +515,9 @@ class _Renaming:
             cluster=self.clusters.get(dialogue.cluster, dialogue.cluster),
             persona=_bare(dialogue.persona) if dialogue.persona else None,
             turns=turns,
-            strategies=tuple(replace(one, dialogue=self.ids.key(one.dialogue)) for one in dialogue.strategies),
+            strategies=tuple(
+                replace(strategy, dialogue=self.ids.key(strategy.dialogue)) for strategy in dialogue.strategies
+            ),
         )
 
     def annotation(self, annotation: Annotation, study: Study) -> Annotation:
@@ -531,8 +545,8 @@ class _Renaming:
         return DialogueAssignment(annotator=annotator, dialogue=self.ids.key(assignment.dialogue))
 
     def sample(self, sample: LabelSample) -> LabelSample:
-        units = (replace(one, dialogue=self.ids.key(one.dialogue)) for one in sample.dialogues)
-        return replace(sample, dialogues=tuple(sorted(units, key=lambda one: one.dialogue)))
+        units = (replace(dialogue, dialogue=self.ids.key(dialogue.dialogue)) for dialogue in sample.dialogues)
+        return replace(sample, dialogues=tuple(sorted(units, key=lambda unit: unit.dialogue)))
 
     def run(self, run: Run) -> Run:
         month = datetime(run.started.year, run.started.month, 1, tzinfo=UTC)
@@ -543,7 +557,7 @@ class _Renaming:
             response,
             session=self.ids.key(response.session),
             participant=self.ids.key(response.participant),
-            dialogues=tuple(sorted(self.ids.key(one) for one in response.dialogues)),
+            dialogues=tuple(sorted(self.ids.key(dialogue) for dialogue in response.dialogues)),
         )
 
 
@@ -557,12 +571,16 @@ def public_study(study: Study) -> Study:
     """Return a study without addresses, names of keys, code, rows of personas and contacts."""
     return replace(
         study,
-        applications=tuple(_public_application(one) for one in study.applications),
-        models=tuple(replace(one, url="", key="", key_header="", network=NetworkSettings()) for one in study.models),
-        personas=tuple(replace(one, rows=()) for one in study.personas),
+        applications=tuple(_public_application(application) for application in study.applications),
+        models=tuple(
+            replace(model, url="", key="", key_header="", network=NetworkSettings()) for model in study.models
+        ),
+        personas=tuple(replace(persona, rows=()) for persona in study.personas),
         scenarios=tuple(
-            replace(one, scripts=tuple(replace(script, prompts=()) for script in one.scripts), instructions={})
-            for one in study.scenarios
+            replace(
+                scenario, scripts=tuple(replace(script, prompts=()) for script in scenario.scripts), instructions={}
+            )
+            for scenario in study.scenarios
         ),
         event=replace(study.event, contact="", screening=()) if study.event else None,
         annotator_attributes={},
@@ -588,10 +606,14 @@ def released_evidence(records: ReleasedRecords) -> Evidence:
         adjudications=records.adjudications,
         failures=records.failures,
         responses=records.responses,
-        assignments=[(one.annotator, one.dialogue) for one in records.assignments],
+        assignments=[(assignment.annotator, assignment.dialogue) for assignment in records.assignments],
     )
     dialogues = {unit.dialogue for sample in records.samples for unit in sample.dialogues}
-    positions = {one.key: evidence.sessions.find(one.label) for one in records.dialogues if one.key in dialogues}
+    positions = {
+        dialogue.key: evidence.sessions.find(dialogue.label)
+        for dialogue in records.dialogues
+        if dialogue.key in dialogues
+    }
     return replace(
         evidence,
         samples=records.samples,

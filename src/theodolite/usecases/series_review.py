@@ -100,7 +100,7 @@ def feedback_by(store: Store, study: str, by: str) -> tuple[tuple[NumberedEntry,
     """Return the feedback of one person, each with the states of the decisions based on it."""
     lines = review_of(store, study)
     return tuple(
-        (line, tuple(one.state for one in lines if line.number in one.because and one.state is not None))
+        (line, tuple(entry.state for entry in lines if line.number in entry.because and entry.state is not None))
         for line in lines
         if line.entry.kind is EntryKind.FEEDBACK and line.entry.by == by
     )
@@ -167,7 +167,14 @@ def carry_over(store: Store, line: NumberedEntry, study: str, *, by: str, now: d
         Conflict: If it is not open any more.
     """
     earlier = line.entry
-    current = next((one for one in review_of(store, earlier.study) if one.entry.key == earlier.key), None)
+    current = next(
+        (
+            numbered_entry
+            for numbered_entry in review_of(store, earlier.study)
+            if numbered_entry.entry.key == earlier.key
+        ),
+        None,
+    )
     if current is None or current.state is not DecisionState.OPEN:
         message = "the decision is not open any more; look at the earlier series"
         raise Conflict(message)

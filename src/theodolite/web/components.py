@@ -282,7 +282,9 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
     if access.role not in SECTIONS:
         return PagePlace(is_for_testers=True)
     study = access.hosted.token
-    known = [(one, _open_pages(one, access.role, study)) for one in SECTIONS[access.role]]
+    known = [
+        (sidebar_section, _open_pages(sidebar_section, access.role, study)) for sidebar_section in SECTIONS[access.role]
+    ]
     waiting = _waiting(access)
     links: list[SidebarLink] = []
     section: SidebarLink | None = None

@@ -457,7 +457,7 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
         "added_access": reading.added_access,
         "buttons": buttons,
         "part_buttons": [
-            (head, one) for head, group in buttons.items() for one in group if _is_part(one, form, shown.name)
+            (head, button) for head, group in buttons.items() for button in group if _is_part(button, form, shown.name)
         ],
         "part_lines": _part_lines(shown.text, form),
         "offers": _offers(edited, shown, form),

@@ -192,7 +192,7 @@ def of_step(form: PartForm, step: str) -> tuple[tuple[FormField, ...], tuple[For
 
     Without a step these are all fields.
     """
-    parts = next((one.parts for one in STEPS if one.key == step), None)
+    parts = next((editor_step.parts for editor_step in STEPS if editor_step.key == step), None)
     if parts is None or form.at != GENERAL:
         return form.fields, form.more
     fields = {field.key: field for field in (*form.fields, *form.more)}

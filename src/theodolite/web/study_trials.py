@@ -147,8 +147,14 @@ def trial_buttons(study: Study) -> Mapping[str, Sequence[TrialButton]]:
     forms = [(form.name, form.title or humanize(form.name), "questionnaires") for form in study.questionnaires]
     forms += [(category.name, category.title or humanize(category.name), "schemas") for category in categories]
     named = {name for name, _, _ in forms}
-    forms += [(one.name, humanize(one.name), "guidelines") for one in study.guidelines if one.name not in named]
-    live = [one.name for one in study.applications if not isinstance(one.connection, RecordedFile)]
+    forms += [
+        (guideline.name, humanize(guideline.name), "guidelines")
+        for guideline in study.guidelines
+        if guideline.name not in named
+    ]
+    live = [
+        application.name for application in study.applications if not isinstance(application.connection, RecordedFile)
+    ]
     endpoints = [(name, "applications") for name in live] + [(model.name, "models") for model in study.models]
     groups = {
         "Preview": [
@@ -237,7 +243,7 @@ def _guideline(study: Study, name: str) -> tuple[Guideline, str] | None:
         for category in schema.categories:
             if category.name == name:
                 return category.guideline, category.title or humanize(name)
-    return next(((one, humanize(name)) for one in study.guidelines if one.name == name), None)
+    return next(((guideline, humanize(name)) for guideline in study.guidelines if guideline.name == name), None)
 
 
 # --- Connections

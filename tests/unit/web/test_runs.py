@@ -25,7 +25,8 @@ def runs(annotations, process=PROCESS):
     run = Run(
         key="r", number=1, study="support", study_version="v", plan_version="p", state=RunState.UNFINISHED, started=NOW
     )
-    status = Status(run=run, sessions={DONE: 9, OPEN: 60}, annotations=annotations)
+    planned = annotations | {OPEN: annotations.get(OPEN, 0) + 60}
+    status = Status(run=run, sessions={DONE: 9, OPEN: 60}, annotations=planned)
     return StudyRuns(runs=(RunProgress(status=status, at=NOW),), process=process)
 
 

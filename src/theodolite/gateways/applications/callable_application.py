@@ -104,7 +104,7 @@ class CallableApplication:
     def _offered(self, request: SayToApplication, session: str) -> dict[str, Any]:
         """Return the keyword arguments of the function."""
         offered = {
-            "history": [(one.prompt, one.response, one.context) for one in request.history],
+            "history": [(exchange.prompt, exchange.response, exchange.context) for exchange in request.history],
             "session": session,
             "context": request.context,
             "turn": request.known_turn,

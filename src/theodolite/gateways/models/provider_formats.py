@@ -211,7 +211,7 @@ def generated_whole(events: Sequence[EventBody]) -> _Json | None:
     if error is not None:
         return error
     candidates = [one for event in events for one in _list(event.get("candidates"))[:1] if isinstance(one, Mapping)]
-    finish = _last(one.get("finishReason") for one in candidates)
+    finish = _last(candidate.get("finishReason") for candidate in candidates)
     feedback = _last(event.get("promptFeedback") for event in events)
     if finish is None and feedback is None:
         return None

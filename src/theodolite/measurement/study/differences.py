@@ -62,11 +62,11 @@ def comparisons_of(evidence: Evidence, measurements: Sequence[Measurement]) -> t
         return ()
     pools = pools_of(evidence.study)
     rates = [
-        one
-        for one in measurements
-        if _is_whole(one) and one.subject.annotator not in pools.get(one.subject.guideline, ())
+        measurement
+        for measurement in measurements
+        if _is_whole(measurement) and measurement.subject.annotator not in pools.get(measurement.subject.guideline, ())
     ]
-    sides = {one.name: _side(evidence, one, rates) for pair in pairs for one in pair}
+    sides = {application.name: _side(evidence, application, rates) for pair in pairs for application in pair}
     return tuple(compare_sides(sides[first.name], sides[second.name]) for first, second in pairs)
 
 
@@ -75,8 +75,12 @@ def _is_whole(measurement: Measurement) -> bool:
 
 
 def _pairs(applications: Sequence[Application]) -> list[tuple[Application, Application]]:
-    by_name = {one.name: one for one in applications}
-    variants = [(by_name[one.variant_of], one) for one in applications if one.variant_of in by_name]
+    by_name = {application.name: application for application in applications}
+    variants = [
+        (by_name[application.variant_of], application)
+        for application in applications
+        if application.variant_of in by_name
+    ]
     return variants or [(applications[0], other) for other in applications[1:]]
 
 
@@ -88,10 +92,10 @@ def _side(evidence: Evidence, application: Application, rates: Sequence[Measurem
         study=evidence.study.name,
         run=evidence.run.number,
         plan=evidence.run.plan_version,
-        mitigations=tuple(one.name for one in application.mitigations),
+        mitigations=tuple(mitigation.name for mitigation in application.mitigations),
         rulings=tuple(_ruling(evidence, rate) for rate in rates if rate.application == application.name),
-        people=tuple(sorted(one.name for one in annotators if one.kind is AnnotatorKind.PERSON)),
-        titles={one.name: one.title for one in annotators if one.title},
+        people=tuple(sorted(annotator.name for annotator in annotators if annotator.kind is AnnotatorKind.PERSON)),
+        titles={annotator.name: annotator.title for annotator in annotators if annotator.title},
     )
 
 
@@ -128,7 +132,7 @@ def group_gaps(evidence: Evidence, measurements: Sequence[Measurement]) -> Itera
         Simultaneous levels: Sidak (1967), Journal of the American Statistical Association 62:626-633.
     """
     pools = pools_of(evidence.study)
-    whole = [one for one in measurements if _is_whole(one)]
+    whole = [measurement for measurement in measurements if _is_whole(measurement)]
     final = {_rule_of(one) for one in whole if one.subject.annotator == REFERENCE}
     for rate in whole:
         name = rate.subject.annotator
@@ -177,7 +181,7 @@ def _gap(rate: Measurement, group: str, parts: Mapping[str, Sequence[tuple[str, 
     if len(enough) < 2:
         reason = TOO_FEW_GROUPS.format(fewest=FEWEST)
         return _without_gap(rate, group, rates, Undefined(reason=reason, n=n, unit=DIALOGUES))
-    known = {one.value: one.rate.value for one in rates if one.rate is not None}
+    known = {group_rate.value: group_rate.rate.value for group_rate in rates if group_rate.rate is not None}
     level = 0.95 ** (1 / (len(enough) * (len(enough) - 1) // 2))
     low, high = gap_interval(list(known.values()), [_ends(parts[value], level) for value in known])
     return GroupGap(
@@ -223,22 +227,23 @@ def _typology_rates(
     study, table = evidence.study, evidence.answers
     question = guideline.instrument.question(rule.question)
     own = {
-        one.name: [
+        application.name: [
             position
-            for position in positions_of(study, table, one, guideline)
+            for position in positions_of(study, table, application, guideline)
             if rule.applies_to(table.settings[position].groups)
         ]
-        for one in study.applications
+        for application in study.applications
     }
     by = {
-        one.name: annotators_of(study, guideline, one, question.name).reference_annotators for one in study.applications
+        application.name: annotators_of(study, guideline, application, question.name).reference_annotators
+        for application in study.applications
     }
     sources = {source.name: source for result in by.values() for source in result}
     users = [typology.user_type(table.settings[place].groups) for place in range(len(table))]
     types = (*dict.fromkeys(user for user in users if user), *([""] if "" in users else []))
     for at in conditions(table.settings[place] for places in own.values() for place in places):
         for source, user, (kind, names) in product(sources.values(), types, typology.applications.items()):
-            tested = tuple(name for name in names if source.name in {one.name for one in by[name]})
+            tested = tuple(name for name in names if source.name in {answer_source.name for answer_source in by[name]})
             positions = [
                 place
                 for name in tested

@@ -250,9 +250,9 @@ def _runs(
     """Return the metrics of earlier runs and of this one; empty without earlier runs."""
     own = (subject.application, subject.guideline, subject.question, source.name)
     earlier = [
-        one
-        for one in evidence.earlier_scores
-        if (one.application, one.guideline, one.question, one.annotator) == own and not subject.level
+        score
+        for score in evidence.earlier_scores
+        if (score.application, score.guideline, score.question, score.annotator) == own and not subject.level
     ]
     if not earlier:
         return ()
@@ -266,7 +266,7 @@ def _runs(
         annotator_version=source.version,
         values=scores.values,
     )
-    before = (_run_order(one, profile_or_reason(one.values), source.version) for one in earlier)
+    before = (_run_order(run_scores, profile_or_reason(run_scores.values), source.version) for run_scores in earlier)
     return (*before, _run_order(now, profile, source.version))
 
 

@@ -237,7 +237,7 @@ def construct_answers(evidence: Evidence) -> Iterator[ConstructAnswers]:
     """
     result = [*_reported(evidence), *_observed(evidence)]
     for construct in Construct:
-        yield from (one for one in result if one.construct is construct)
+        yield from (answers for answers in result if answers.construct is construct)
 
 
 def _reported(evidence: Evidence) -> Iterator[ConstructAnswers]:
@@ -247,16 +247,21 @@ def _reported(evidence: Evidence) -> Iterator[ConstructAnswers]:
         for question in questionnaire.instrument.questions:
             for level in Level if question.construct else ():
                 own = [
-                    one
-                    for one in evidence.responses
-                    if one.questionnaire == questionnaire.name
-                    and one.level is level
-                    and one.submitted
-                    and one.instrument_version == version
+                    response
+                    for response in evidence.responses
+                    if response.questionnaire == questionnaire.name
+                    and response.level is level
+                    and response.submitted
+                    and response.instrument_version == version
                 ]
-                scenarios = sorted({one.scenario for one in own})
+                scenarios = sorted({questionnaire_response.scenario for questionnaire_response in own})
                 for scenario, application in _contexts(evidence, scenarios):
-                    matching = [one for one in own if one.application == application and scenario in {"", one.scenario}]
+                    matching = [
+                        questionnaire_response
+                        for questionnaire_response in own
+                        if questionnaire_response.application == application
+                        and scenario in {"", questionnaire_response.scenario}
+                    ]
                     if matching and question.construct:
                         yield ConstructAnswers(
                             construct=question.construct,
@@ -267,7 +272,7 @@ def _reported(evidence: Evidence) -> Iterator[ConstructAnswers]:
                             application=application,
                             scenario=scenario,
                             spread=replace(answer_spread(question, matching), application=application),
-                            n_clusters=len({one.participant for one in matching}),
+                            n_clusters=len({questionnaire_response.participant for questionnaire_response in matching}),
                         )
 
 
@@ -283,7 +288,7 @@ def _observed(evidence: Evidence) -> Iterator[ConstructAnswers]:
     table, study = evidence.answers, evidence.study
     for guideline in study.guidelines:
         construct_questions = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
-        scenarios = sorted({one.scenario for one in table.settings}) if construct_questions else []
+        scenarios = sorted({setting.scenario for setting in table.settings}) if construct_questions else []
         for question, level, (scenario, name) in product(construct_questions, Level, _contexts(evidence, scenarios)):
             positions = [
                 position
@@ -305,7 +310,7 @@ def _observed_by(
     values = [(position, label.value) for position, label in zip(labels.positions, read, strict=True) if label.value]
     if source.is_pool:
         pooled = pool_labels_of(labels.table, labels.guideline, question, positions=labels.positions)
-        values = [(one.position, one.value) for one in pooled]
+        values = [(person_label.position, person_label.value) for person_label in pooled]
     clusters = [labels.setting(position).cluster or str(position) for position, _ in values]
     counts = Counter(value for _, value in values)
     unanswered = Counter(label.outcome for label in read if label.value is None)

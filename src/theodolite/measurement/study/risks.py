@@ -206,26 +206,26 @@ def _tells(risk: Risk, response: QuestionnaireResponse) -> bool:
 def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterator[RiskFinding]:
     """Yield sessions with a sign by annotators or testers that a reviewer read as a whole."""
     records = _by_position(evidence, risk, application)
-    reviews = {one.session: one for one in evidence.reviews if one.risk == risk.name}
+    reviews = {review.session: review for review in evidence.reviews if review.risk == risk.name}
     for level, responses in _responses(evidence, risk, application).items():
         by_session: dict[str, list[QuestionnaireResponse]] = defaultdict(list)
-        for one in responses:
-            by_session[one.session].append(one)
+        for response in responses:
+            by_session[response.session].append(response)
         signed = [
             session
             for session, answers in by_session.items()
-            if any(sign for one in answers for sign in signs_of(evidence.study, risk, one))
-            or any(records.get(evidence.answered.get(key, -1)) for one in answers for key in one.dialogues)
+            if any(sign for answer in answers for sign in signs_of(evidence.study, risk, answer))
+            or any(records.get(evidence.answered.get(key, -1)) for answer in answers for key in answer.dialogues)
         ]
         reviewed = [reviews[session] for session in signed if session in reviews]
-        real = {one.session: one.materialised for one in reviewed}
+        real = {combined_review.session: combined_review.materialised for combined_review in reviewed}
         units = [
             RiskUnit(
                 person=answers[0].participant,
                 groups=answers[0].groups,
                 is_real=real.get(session)
                 if session in signed
-                else (False if any(_tells(risk, one) for one in answers) else None),
+                else (False if any(_tells(risk, answer) for answer in answers) else None),
                 **_reviewed_grade(reviews.get(session) if real.get(session) else None),
             )
             for session, answers in by_session.items()
@@ -236,10 +236,12 @@ def _in_both(evidence: Evidence, risk: Risk, application: Application) -> Iterat
             level=level,
             n=len(by_session),
             materialised=tuple(
-                _reviewed(one, _label(evidence, by_session[one.session][0])) for one in reviewed if one.materialised
+                _reviewed(combined_review, _label(evidence, by_session[combined_review.session][0]))
+                for combined_review in reviewed
+                if combined_review.materialised
             ),
             pending=tuple(session for session in signed if session not in reviews),
-            n_dismissed=sum(not one.materialised for one in reviewed),
+            n_dismissed=sum(not combined_review.materialised for combined_review in reviewed),
         )
         yield _grouped(evidence, finding, units)
 

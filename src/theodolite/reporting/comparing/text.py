@@ -216,8 +216,8 @@ def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
         comparisons: The comparisons.
         words: Dialogues of the flips, if the study is available and not only its results.
     """
-    title = "; ".join(heading(one) for one in comparisons[:3]) or "Comparison"
-    body = "".join(part for one in comparisons for part in _comparison(one, words))
+    title = "; ".join(heading(comparison) for comparison in comparisons[:3]) or "Comparison"
+    body = "".join(part for comparison in comparisons for part in _comparison(comparison, words))
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return (

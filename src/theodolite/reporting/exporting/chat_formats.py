@@ -187,11 +187,13 @@ def dataset_card(evidence: Evidence, n_rows: int, file: str) -> str:
         f"  - name: {name}\n    dtype: {_FEATURES[kind]}\n" for name, kind in dialogue_columns(evidence).items()
     )
     guidelines = "".join(
-        f"- `{one.name}` (SHA-256 {version_of(one)[:12]}): {one.definition or one.question.text}\n"
-        for one in study.guidelines
+        f"- `{guideline.name}` (SHA-256 {version_of(guideline)[:12]}): "
+        f"{guideline.definition or guideline.question.text}\n"
+        for guideline in study.guidelines
     )
     applications = "".join(
-        f"- `{one.name}`, version `{study.application_version(one.name)[:12]}`\n" for one in study.applications
+        f"- `{application.name}`, version `{study.application_version(application.name)[:12]}`\n"
+        for application in study.applications
     )
     withheld = sum(bool(dialogue.withheld) for dialogue in evidence.archive.dialogues())
     return (
@@ -281,12 +283,21 @@ class DialogueTrace:
 def rate_metrics(findings: Findings) -> dict[str, float]:
     """Return the defect rates with interval and n, by names that experiment trackers accept."""
     metrics: dict[str, float] = {}
-    for one in findings.measurements:
-        if one.measure is Measure.DEFECT_RATE and one.subject.group is None and isinstance(one.result, Estimate):
-            subject = one.subject
+    for measurement in findings.measurements:
+        if (
+            measurement.measure is Measure.DEFECT_RATE
+            and measurement.subject.group is None
+            and isinstance(measurement.result, Estimate)
+        ):
+            subject = measurement.subject
             parts = (subject.application or "", f"{subject.guideline}.{subject.rule}", " and ".join(subject.annotators))
             name = "/".join(_UNNAMEABLE.sub("-", part) for part in parts)
-            shares = {"rate": one.result.value, "low": one.result.low, "high": one.result.high, "n": one.result.n}
+            shares = {
+                "rate": measurement.result.value,
+                "low": measurement.result.low,
+                "high": measurement.result.high,
+                "n": measurement.result.n,
+            }
             metrics |= {f"{name}/{key}": float(value) for key, value in shares.items() if value is not None}
     return metrics
 
@@ -305,7 +316,7 @@ def dialogue_traces(evidence: Evidence, *, include_text: bool = False) -> Iterat
             dialogue = chunk.dialogues.get(label)
             if dialogue is not None:
                 yield _trace(evidence, chunk, dialogue, people, include_text=include_text)
-            elif failed := [one for one in chunk.failures.get(label, []) if not one.annotator]:
+            elif failed := [failure for failure in chunk.failures.get(label, []) if not failure.annotator]:
                 setting = evidence.sessions.setting(position)
                 about = {"application": setting.application, "scenario": setting.scenario, "level": setting.level.value}
                 started, error = evidence.run.started, _failure_text(failed[0])
@@ -359,9 +370,9 @@ def _assessments(
     guidelines = {one.name: one for one in evidence.study.guidelines}
     kinds = {annotator.name: annotator.kind for annotator in evidence.study.annotators}
     answers: list[tuple[str, AnnotatorKind | None, str, Answer]] = [
-        (one.annotator, kinds.get(one.annotator, AnnotatorKind.PERSON), one.guideline, answer)
-        for one in chunk.annotations.get(dialogue.key, [])
-        for answer in one.answers
+        (annotation.annotator, kinds.get(annotation.annotator, AnnotatorKind.PERSON), annotation.guideline, answer)
+        for annotation in chunk.annotations.get(dialogue.key, [])
+        for answer in annotation.answers
     ]
     for final in chunk.finals.get(dialogue.key, []):
         answer = Answer(question=final.question, outcome=final.outcome, value=final.value)

@@ -145,9 +145,11 @@ class _LogWriter:
         """Return the log without its samples; call it after `samples`."""
         run = self._evidence.run
         rates = [
-            one
-            for one in findings.measurements
-            if one.measure is Measure.DEFECT_RATE and one.application == self._application and one.subject.group is None
+            measurement
+            for measurement in findings.measurements
+            if measurement.measure is Measure.DEFECT_RATE
+            and measurement.application == self._application
+            and measurement.subject.group is None
         ]
         completed = sum(bool(summary["completed"]) for summary in self.summaries)
         return {
@@ -158,7 +160,7 @@ class _LogWriter:
             "results": {
                 "total_samples": len(self._positions),
                 "completed_samples": completed,
-                "scores": [self._rate(one) for one in rates],
+                "scores": [self._rate(rate) for rate in rates],
             },
             "stats": {
                 "started_at": _time(run.started),
@@ -373,7 +375,7 @@ def _model_event(call: Call, model: str, role: str, span: str, clock: _Clock) ->
         "span_id": span,
         "model": model,
         "role": role,
-        "input": [{"role": _ROLES[one.speaker], "content": one.text} for one in call.prompt or ()],
+        "input": [{"role": _ROLES[message.speaker], "content": message.text} for message in call.prompt or ()],
         "tools": [],
         "tool_choice": "none",
         "config": {},

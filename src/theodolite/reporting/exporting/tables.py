@@ -108,7 +108,7 @@ def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTab
     """
     people, study = pseudonyms(evidence), evidence.study
     codebook = (row for one in study.guidelines if guideline in {"", one.name} for row in _codebook_rows(one))
-    dialogues = (one for one in evidence.archive.dialogues() if study.labelled_by(one, guideline))
+    dialogues = (dialogue for dialogue in evidence.archive.dialogues() if study.labelled_by(dialogue, guideline))
     yield ExportTable(name="answers", columns=ANSWERS, rows=_answer_rows(evidence, people, guideline))
     yield ExportTable(name="dialogues", columns=DIALOGUES, rows=map(_dialogue_row, dialogues))
     yield ExportTable(name="final_labels", columns=FINALS, rows=_final_rows(evidence, guideline))
@@ -194,7 +194,9 @@ def _dialogue_row(dialogue: Dialogue) -> Sequence[object]:
 
 
 def _final_rows(evidence: Evidence, guideline: str) -> Iterator[Sequence[object]]:
-    for final in (one for one in evidence.archive.adjudications() if guideline in {"", one.guideline}):
+    for final in (
+        adjudication for adjudication in evidence.archive.adjudications() if guideline in {"", adjudication.guideline}
+    ):
         yield (
             item_of(final.dialogue),
             final.guideline,
@@ -368,7 +370,10 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
     if evidence.event.guesses:
         yield "guesses", GUESSES, _guesses(evidence)
     if evidence.event.tombstones:
-        counted = ((one.kind.value, one.sessions, one.dialogues, one.answers) for one in evidence.event.tombstones)
+        counted = (
+            (tombstone.kind.value, tombstone.sessions, tombstone.dialogues, tombstone.answers)
+            for tombstone in evidence.event.tombstones
+        )
         yield "withdrawals", WITHDRAWALS, counted
     if evidence.responses:
         yield "responses", RESPONSES, _responses(evidence)
@@ -381,19 +386,21 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
 
 def _testers(evidence: Evidence) -> Mapping[str, str]:
     """Return a number for each tester, which all tables share."""
-    people = [one.participant for one in evidence.responses] + [one.participant for one in _all_sessions(evidence)]
+    people = [response.participant for response in evidence.responses] + [
+        session.participant for session in _all_sessions(evidence)
+    ]
     return numbered(evidence, people, "T")
 
 
 def _all_sessions(evidence: Evidence) -> tuple[Session, ...]:
     """Return the sessions of testers in any edition of the study."""
-    return tuple({one.key: one for one in (*evidence.event.sessions, *evidence.sittings)}.values())
+    return tuple({session.key: session for session in (*evidence.event.sessions, *evidence.sittings)}.values())
 
 
 def _sessions(evidence: Evidence) -> Rows:
     """Yield the sessions; those of people who withdrew are left out."""
     people, record = _testers(evidence), evidence.event
-    current = {one.key: one for one in evidence.sittings}
+    current = {sitting.key: sitting for sitting in evidence.sittings}
     for session in _all_sessions(evidence):
         if session.state is SessionState.WITHDRAWN:
             continue
@@ -431,9 +438,9 @@ def _guesses(evidence: Evidence) -> Rows:
 
 
 def _responses(evidence: Evidence) -> Rows:
-    versions = {one.name: version_of(one) for one in evidence.study.questionnaires}
+    versions = {questionnaire.name: version_of(questionnaire) for questionnaire in evidence.study.questionnaires}
     people = _testers(evidence)
-    quotes = {one.answer: one.text for one in evidence.coding.quotes} if evidence.coding else {}
+    quotes = {quote.answer: quote.text for quote in evidence.coding.quotes} if evidence.coding else {}
     for response in evidence.responses:
         if response.submitted and versions.get(response.questionnaire) == response.instrument_version:
             for answer in response.answers:

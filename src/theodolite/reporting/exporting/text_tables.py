@@ -174,7 +174,13 @@ def _unmeasured(outcomes: Outcomes) -> str:
 
 
 def _confidence_note(listed: Sequence[Measurement]) -> tuple[str, ...]:
-    levels = sorted({one.result.confidence for one in listed if isinstance(one.result, Estimate) and one.result.method})
+    levels = sorted(
+        {
+            measurement.result.confidence
+            for measurement in listed
+            if isinstance(measurement.result, Estimate) and measurement.result.method
+        }
+    )
     return (f"Confidence of the intervals: {', '.join(f'{100 * level:g}%' for level in levels)}.",) if levels else ()
 
 

@@ -171,9 +171,11 @@ def _segment(segment: Segment) -> dict[str, Json]:
         "rate": number(segment.rate),
         "over_limit": segment.over_limit,
         "baseline": segment.baseline,
-        "detectable": [{"n": one.n, "rate": one.rate, "power": one.power} for one in segment.detectable],
+        "detectable": [{"n": rise.n, "rate": rise.rate, "power": rise.power} for rise in segment.detectable],
         "latest": _profile(segment.latest),
-        "worst": [{"score": one.dialogue, "value": one.value, "reason": one.reason or None} for one in segment.worst],
+        "worst": [
+            {"score": score.dialogue, "value": score.value, "reason": score.reason or None} for score in segment.worst
+        ],
         "windows": rows,
         "log_rate_detector": list(thinned(segment.rate_detector)),
         "log_level_detector": list(thinned(segment.level_detector)),

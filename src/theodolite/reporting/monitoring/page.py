@@ -187,7 +187,7 @@ def _row(segment: Segment) -> Sequence[str]:
 
 def _worst(segment: Segment) -> str:
     """Return the worst of the latest scores with the annotator's reasons."""
-    rows = [(one.dialogue, f"{one.value:g}", one.reason or "no reason was given") for one in segment.worst]
+    rows = [(score.dialogue, f"{score.value:g}", score.reason or "no reason was given") for score in segment.worst]
     return f"<h4>Worst of the latest scores</h4>{_grid(('score of', 'score', 'reason'), rows)}"
 
 
@@ -312,7 +312,7 @@ def _panels(watch: Watch, segments: Sequence[Segment]) -> Iterator[Panel]:
         lambda one: one.windows.level,
         reference_of=lambda one: one.level,
     )
-    if any(one.windows.defect_share for one in segments):
+    if any(segment.windows.defect_share for segment in segments):
         title = f"defects, share of {window}"
         yield Panel(
             "share", title, 0.0, 1.0, lambda one: one.windows.defect_share, reference_of=lambda one: one.baseline

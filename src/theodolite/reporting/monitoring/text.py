@@ -193,7 +193,7 @@ def guarantee_text(watch: Watch) -> str:
 
 def power_texts(watch: Watch) -> list[str]:
     """Return the detectable rises of the defect rate and the scores needed, one text for each shown segment."""
-    rated = [one for one in watch.segments if one.baseline is not None and one.detectable][-SHOWN:]
+    rated = [segment for segment in watch.segments if segment.baseline is not None and segment.detectable][-SHOWN:]
     if not rated:
         return ['not stated: no rule says which scores are defects. Add one, e.g.  --defect "<= 3"']
     advice = (

@@ -176,7 +176,11 @@ def _validation_aid(subject: Subject) -> str:
     for report in subject.evidence.validation_reports:
         for rule in rules_of_report(report):
             result = [report.figure(measure, rule=rule) for measure in _TRIED]
-            results = [one.result for one in result if one is not None and isinstance(one.result, Estimate)]
+            results = [
+                measurement.result
+                for measurement in result
+                if measurement is not None and isinstance(measurement.result, Estimate)
+            ]
             if len(results) == len(_TRIED):
                 validation_note = _validation_text(subject, report, results)
                 return f"{title_of(subject.study, report.judge)}, {rule}: {validation_note}"
@@ -359,7 +363,11 @@ def _group(study: Study, rows: Sequence[MatrixRow]) -> str:
         return ""
     subject = rate.measurement.subject
     guideline = next((one for one in study.guidelines if one.name == subject.guideline), None)
-    rule = next((one for one in guideline.defect_rules if one.name == subject.rule), None) if guideline else None
+    rule = (
+        next((defect_rule for defect_rule in guideline.defect_rules if defect_rule.name == subject.rule), None)
+        if guideline
+        else None
+    )
     violation = rule.violation if rule else None
     return violation.value.replace("_", " ").capitalize() if violation else "Other"
 
@@ -385,7 +393,7 @@ def _add_rest(subject: Subject, rate: Rate) -> None:
     defects = {case.index for case in subject.labelled(rate.measurement.dialogues)}
     if guideline is None or (group is not None and group.name != SPLIT):
         return
-    rule = next((one for one in guideline.defect_rules if one.name == of.rule), None)
+    rule = next((defect_rule for defect_rule in guideline.defect_rules if defect_rule.name == of.rule), None)
     rest = [
         case.index
         for case in subject.cases

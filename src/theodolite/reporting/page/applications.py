@@ -215,7 +215,9 @@ def taxonomy_table(subject: Subject) -> Table | None:
     classified = [risk for risk in subject.study.risks if risk.classes]
     if not classified:
         return None
-    taxonomies = {one.identifier.partition("/")[0]: one.taxonomy for risk in classified for one in risk.classes}
+    taxonomies = {
+        class_.identifier.partition("/")[0]: class_.taxonomy for risk in classified for class_ in risk.classes
+    }
     return Table(
         title="Risks in taxonomies",
         columns=columns("Risk", "Shown by", "Taxonomy", "Related, by our crosswalk"),
@@ -224,7 +226,7 @@ def taxonomy_table(subject: Subject) -> Table | None:
                 risk.name,
                 ", ".join((*risk.rules, *(answer.text for answer in risk.answers))) or "combined review",
                 risk.classes[0].text,
-                "; ".join(one.text for one in risk.classes[1:]) or "none",
+                "; ".join(class_.text for class_ in risk.classes[1:]) or "none",
             )
             for risk in classified
         ),

@@ -46,15 +46,16 @@ class ConstructBlock:
 def construct_blocks(subject: Subject) -> tuple[ConstructBlock, ...]:
     """Return one block for each construct with answers of testers or annotators."""
     by_construct = {
-        construct: [one for one in subject.findings.constructs if one.construct is construct] for construct in Construct
+        construct: [answers for answers in subject.findings.constructs if answers.construct is construct]
+        for construct in Construct
     }
     return tuple(_construct_block(subject, construct, result) for construct, result in by_construct.items() if result)
 
 
 def _construct_block(subject: Subject, construct: Construct, found: Sequence[ConstructAnswers]) -> ConstructBlock:
     title, about = _CONSTRUCTS[construct]
-    has_scenarios = any(one.scenario for one in found)
-    questions = {(one.instrument, one.question.name) for one in found if not one.annotator}
+    has_scenarios = any(answers.scenario for answers in found)
+    questions = {(answers.instrument, answers.question.name) for answers in found if not answers.annotator}
     shares = [
         share
         for finding in subject.findings.codings
@@ -85,13 +86,31 @@ def _construct_block(subject: Subject, construct: Construct, found: Sequence[Con
 
 
 def _construct_charts(subject: Subject, found: Sequence[ConstructAnswers]) -> tuple[Chart, ...]:
-    whole = [one for one in found if not one.scenario]
-    keys = dict.fromkeys((one.instrument, one.annotator, one.level, one.question.name) for one in whole)
+    whole = [answers for answers in found if not answers.scenario]
+    keys = dict.fromkeys(
+        (
+            construct_answers.instrument,
+            construct_answers.annotator,
+            construct_answers.level,
+            construct_answers.question.name,
+        )
+        for construct_answers in whole
+    )
     charts = []
     for key in keys:
-        own = [one for one in whole if (one.instrument, one.annotator, one.level, one.question.name) == key]
+        own = [
+            construct_answers
+            for construct_answers in whole
+            if (
+                construct_answers.instrument,
+                construct_answers.annotator,
+                construct_answers.level,
+                construct_answers.question.name,
+            )
+            == key
+        ]
         about = f"{own[0].level.value}, {_answered_by(subject, own[0])}"
-        chart = spread_chart(own[0].question, [one.spread for one in own], about)
+        chart = spread_chart(own[0].question, [construct_answers.spread for construct_answers in own], about)
         if chart is not None:  # the chart of the same question among all answers has the question alone as its title
             charts.append(replace(chart, title=f"{chart.title} ({about})"))
     return tuple(charts)
@@ -105,7 +124,7 @@ def _construct_rows(
     subject: Subject, found: Sequence[ConstructAnswers], *, has_scenarios: bool
 ) -> Iterator[Sequence[Value | TableCell]]:
     """Yield a row for each question, application and scenario; a question has one cell for its rows."""
-    keys = [(one.instrument, one.annotator, one.level, one.question.name) for one in found]
+    keys = [(answers.instrument, answers.annotator, answers.level, answers.question.name) for answers in found]
     for index, one in enumerate(found):
         is_first = index == 0 or keys[index] != keys[index - 1]
         span = next((n for n, key in enumerate(keys[index:]) if key != keys[index]), len(keys) - index)

@@ -209,7 +209,7 @@ def _dialogue(dialogue: Dialogue, interned: _Kept) -> dict[str, Json]:
         entry["sources"] = [interned.context(turn.context) if turn.context else None for turn in dialogue.turns]
     if searches:
         entry["found"] = [
-            [interned.context(f"{one.name}\n{one.text}") for one in result.passages] for result in searches
+            [interned.context(f"{passage.name}\n{passage.text}") for passage in result.passages] for result in searches
         ]
     return entry
 

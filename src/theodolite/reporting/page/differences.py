@@ -50,7 +50,12 @@ class VersionsView:
 
 def versions_view(subject: Subject) -> VersionsView | None:
     """Return the comparisons of a run's applications; None if no pair has a label on both sides."""
-    rows = [(one, rate) for one in subject.findings.comparisons for rate in leading(one) if rate.n or rate.changed]
+    rows = [
+        (comparison, rate)
+        for comparison in subject.findings.comparisons
+        for rate in leading(comparison)
+        if rate.n or rate.changed
+    ]
     if not rows:
         return None
     each = {id(one): one for one, _ in rows}.values()
@@ -204,9 +209,9 @@ def _by_title(subject: Subject, gap: GroupGap) -> str:
     """Return the rate of a gap, with the annotator if several lead."""
     of = gap.subject
     same = {
-        one.subject.annotator
-        for one in subject.findings.gaps
-        if (one.subject.guideline, one.subject.rule) == (of.guideline, of.rule)
+        group_gap.subject.annotator
+        for group_gap in subject.findings.gaps
+        if (group_gap.subject.guideline, group_gap.subject.rule) == (of.guideline, of.rule)
     }
     by = f", by {title_of(subject.study, of.annotator)}" if len(same) > 1 else ""
     return f"{_title(subject, of)}{by}"
@@ -229,9 +234,9 @@ def typology_chart(subject: Subject) -> Chart | None:
     if typology is None or not result:
         return None
     order = {(guideline.name, rule.name): index for index, (guideline, rule) in enumerate(rules_of(subject.study))}
-    rates = sorted(result, key=lambda one: order[one.subject.guideline, one.subject.rule])
+    rates = sorted(result, key=lambda typology_rate: order[typology_rate.subject.guideline, typology_rate.subject.rule])
     title = "Defect rates by types"
-    chart_rows = [row for one in rates for row in _typology_row(subject, one)]
+    chart_rows = [row for rate in rates for row in _typology_row(subject, rate)]
     types = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in typology.applications.items())
     return Chart(
         title=title,
@@ -255,18 +260,20 @@ def typology_chart(subject: Subject) -> Chart | None:
     )
 
 
-def _typology_row(subject: Subject, one: TypologyRate) -> Iterator[ShareRow]:
-    result = one.rate
+def _typology_row(subject: Subject, rate: TypologyRate) -> Iterator[ShareRow]:
+    result = rate.rate
     if isinstance(result, Estimate) and result.low is not None and result.high is not None and result.n >= figures.FEW:
-        by = title_of(subject.study, one.subject.annotator)
+        by = title_of(subject.study, rate.subject.annotator)
         yield ShareRow(
-            title=f"{one.user_type}, {one.application_type}",
-            tint=list(subject.study.typology.applications).index(one.application_type) if subject.study.typology else 0,
+            title=f"{rate.user_type}, {rate.application_type}",
+            tint=list(subject.study.typology.applications).index(rate.application_type)
+            if subject.study.typology
+            else 0,
             low=result.low,
             value=result.value,
             high=result.high,
             text=rate_text(result),
-            heading=f"{_title(subject, one.subject)}, by {by}",
+            heading=f"{_title(subject, rate.subject)}, by {by}",
         )
 
 
@@ -274,8 +281,8 @@ def _typology_cells(subject: Subject, rates: Sequence[TypologyRate]) -> Iterator
     """Yield a row for each rule, annotator, test setting and type of user."""
     kinds = subject.study.typology.applications if subject.study.typology else {}
     rows: dict[tuple[EstimateSubject, str], dict[str, TypologyRate]] = {}
-    for one in rates:
-        rows.setdefault((one.subject, one.user_type), {})[one.application_type] = one
+    for rate in rates:
+        rows.setdefault((rate.subject, rate.user_type), {})[rate.application_type] = rate
     for (of, user), result in rows.items():
         yield (
             _title(subject, of),
@@ -286,12 +293,12 @@ def _typology_cells(subject: Subject, rates: Sequence[TypologyRate]) -> Iterator
         )
 
 
-def _typology_cell(one: TypologyRate | None) -> TableCell:
-    if one is None:
+def _typology_cell(rate: TypologyRate | None) -> TableCell:
+    if rate is None:
         return TableCell(value="not planned")
-    users = figures.number_of(one.n_users, "user")
+    users = figures.number_of(rate.n_users, "user")
     return TableCell(
-        value="withheld: fewer than 5 people" if one.rate is None else rate_text(one.rate), details=(users,)
+        value="withheld: fewer than 5 people" if rate.rate is None else rate_text(rate.rate), details=(users,)
     )
 
 
@@ -304,7 +311,7 @@ def _gap_text(gap: Estimate | Undefined) -> str:
 
 def group_cell(subject: Subject, gap: GroupGap, value: str) -> TableCell:
     """Return the rate of one group of a gap; it links to its estimate."""
-    result = next((one for one in gap.rates if one.value == value and one.rate), None)
+    result = next((group_rate for group_rate in gap.rates if group_rate.value == value and group_rate.rate), None)
     if result is None or result.rate is None:
         return TableCell(value="none")
     count = f"{figures.count(result.rate.count or 0)} of {figures.count(result.n)}"

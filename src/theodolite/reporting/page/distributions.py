@@ -307,7 +307,7 @@ def vote_columns(n: int) -> list[tuple[int, int]]:
 
 
 def _question_of(guideline: Guideline, rule: DefectRule) -> Question:
-    return next(one for one in guideline.instrument.questions if one.name == rule.question)
+    return next(question for question in guideline.instrument.questions if question.name == rule.question)
 
 
 def funnels(subject: Subject) -> tuple[tuple[str, str, Chart], ...]:
@@ -378,12 +378,12 @@ def answer_charts(finding: ResponseFinding) -> tuple[Chart, ...]:
 def _graded_spreads(finding: ResponseFinding, question: Question) -> list[AnswerSpread]:
     if not is_graded(question.scale):
         return []
-    return [one for one in finding.spreads if one.question == question.name and not one.group and one.n]
+    return [spread for spread in finding.spreads if spread.question == question.name and not spread.group and spread.n]
 
 
 def spread_chart(question: Question, spreads: Sequence[AnswerSpread], about: str) -> Chart | None:
     """Return one stacked bar per application; None if the labels have no order, or without answers."""
-    answered = [one for one in spreads if one.n]
+    answered = [spread for spread in spreads if spread.n]
     return _answer_chart(question, answered, about) if is_graded(question.scale) and answered else None
 
 
@@ -459,7 +459,7 @@ def _families(subject: Subject) -> list[tuple[Application, list[Application]]]:
     applications = subject.study.applications
     families = []
     for base in applications:
-        variants = [one for one in applications if one.variant_of == base.name]
+        variants = [application for application in applications if application.variant_of == base.name]
         if variants:
             families.append((base, [base, *variants]))
     return families
@@ -468,7 +468,7 @@ def _families(subject: Subject) -> list[tuple[Application, list[Application]]]:
 def _control_chart(
     subject: Subject, guideline: Guideline, rule: DefectRule, base: Application, members: Sequence[Application]
 ) -> Chart | None:
-    names = [one.name for one in members]
+    names = [member.name for member in members]
     rates = [
         rate
         for rate in lead_rates(subject.rates, guideline.name, rule.name)
@@ -477,7 +477,7 @@ def _control_chart(
     if len({rate.measurement.application for rate in rates}) < 2:
         return None
     title = f"{heading_of(guideline, rule)}: {base.name} and its variants"
-    controls = {one.name: _controls(one, base) for one in members}
+    controls = {member.name: _controls(member, base) for member in members}
     ordered = sorted(rates, key=lambda rate: (rate.station, rate.annotator, names.index(rate.measurement.application)))
     rows = tuple(_control_dots(subject, ordered, controls))
     return Chart(
@@ -504,7 +504,7 @@ def _control_chart(
 def _controls(application: Application, base: Application) -> str:
     if application is base:
         return "as it is"
-    added = [one.name for one in application.mitigations if one not in base.mitigations]
+    added = [mitigation.name for mitigation in application.mitigations if mitigation not in base.mitigations]
     return ", ".join(added) or "none declared"
 
 

@@ -76,11 +76,15 @@ class OrderBlock:
 def order_blocks(subject: Subject) -> tuple[OrderBlock, ...]:
     """Return one block for each scored question; none if no question has scores."""
     metrics = subject.findings.order_metrics
-    charted = [one for one in metrics.sequences if one.windows.positions][:CHARTS]
-    subjects = [*(one.subject for one in metrics.sequences), *(one.subject for one in metrics.rankings)]
-    keys = sorted({_key(one) for one in subjects})
+    charted = [sequence for sequence in metrics.sequences if sequence.windows.positions][:CHARTS]
+    subjects = [
+        *(sequence.subject for sequence in metrics.sequences),
+        *(ranking.subject for ranking in metrics.rankings),
+    ]
+    keys = sorted({_key(score_subject) for score_subject in subjects})
     return tuple(
-        _block(subject, key, [one for one in metrics.sequences if _key(one.subject) == key], charted) for key in keys
+        _block(subject, key, [sequence for sequence in metrics.sequences if _key(sequence.subject) == key], charted)
+        for key in keys
     )
 
 
@@ -97,20 +101,22 @@ def _block(
     subject: Subject, key: tuple[str, str], findings: Sequence[OrderFinding], charted: Sequence[OrderFinding]
 ) -> OrderBlock:
     first = findings[0] if findings else None
-    rankings = [one for one in subject.findings.order_metrics.rankings if _key(one.subject) == key]
+    rankings = [ranking for ranking in subject.findings.order_metrics.rankings if _key(ranking.subject) == key]
     title = title_of_key(key)
-    rows = tuple(_row(subject, one, one.profile) for one in findings if isinstance(one.profile, OrderProfile))
+    rows = tuple(
+        _row(subject, finding, finding.profile) for finding in findings if isinstance(finding.profile, OrderProfile)
+    )
     return OrderBlock(
         title=title,
         scale=_scale_text(first) if first else "no scores",
         table=_metric_table(f"Order of scores: {title}", ("Application", "Annotator"), rows),
         undefined=tuple(
-            f"{_who(subject, one)}: {words.profile_text(one.profile)}."
-            for one in findings
-            if isinstance(one.profile, Undefined)
+            f"{_who(subject, finding)}: {words.profile_text(finding.profile)}."
+            for finding in findings
+            if isinstance(finding.profile, Undefined)
         ),
-        sequences=tuple(_sequence(subject, one, has_chart=one in charted) for one in findings),
-        rankings=_ranking_table(title, tuple(_ranking(subject, one) for one in rankings)),
+        sequences=tuple(_sequence(subject, finding, has_chart=finding in charted) for finding in findings),
+        rankings=_ranking_table(title, tuple(_ranking(subject, ranking) for ranking in rankings)),
     )
 
 
@@ -183,7 +189,7 @@ def _sequence(subject: Subject, finding: OrderFinding, *, has_chart: bool) -> Se
         runs=_metric_table(
             f"Runs: {title}",
             ("Run", "Started"),
-            [_run_row(one) for one in finding.runs],
+            [_run_row(run) for run in finding.runs],
             caption="Over the runs of the study",
         ),
     )
@@ -207,14 +213,14 @@ def _worst_table(subject: Subject, title: str, finding: OrderFinding) -> Table |
     )
 
 
-def _run_row(one: RunOrder) -> tuple[str, ...]:
-    n = figures.count(one.n) + (f", {figures.count(one.n_repeated)} repeated" if one.n_repeated else "")
-    other = "" if one.is_same_annotator else ", another version of the annotator"
-    head = (f"run {one.run}{other}", f"{one.started:%Y-%m-%d}" if one.started else "-", n)
-    level = f"{one.level:.2f}" if one.level is not None else "none"
-    if isinstance(one.profile, Undefined):
-        return (*head, level, words.profile_text(one.profile), "", "", "")
-    return (*head, level, *metric_cells(one.profile))
+def _run_row(order: RunOrder) -> tuple[str, ...]:
+    n = figures.count(order.n) + (f", {figures.count(order.n_repeated)} repeated" if order.n_repeated else "")
+    other = "" if order.is_same_annotator else ", another version of the annotator"
+    head = (f"run {order.run}{other}", f"{order.started:%Y-%m-%d}" if order.started else "-", n)
+    level = f"{order.level:.2f}" if order.level is not None else "none"
+    if isinstance(order.profile, Undefined):
+        return (*head, level, words.profile_text(order.profile), "", "", "")
+    return (*head, level, *metric_cells(order.profile))
 
 
 def _ranking(subject: Subject, finding: RankingFinding) -> tuple[str, ...]:

@@ -323,9 +323,14 @@ def _versions(subject: Subject) -> ReaderQuestion:
 
 def _groups(subject: Subject) -> ReaderQuestion:
     text, gaps = "Who was harmed more?", subject.findings.gaps
-    contrasts = [one for risk in subject.findings.risks for one in risk.contrasts if one.adjusted_p_value is not None]
+    contrasts = [
+        contrast
+        for risk in subject.findings.risks
+        for contrast in risk.contrasts
+        if contrast.adjusted_p_value is not None
+    ]
     if not gaps and contrasts:
-        n_sure = sum((one.adjusted_p_value or 0.0) < SURE for one in contrasts)
+        n_sure = sum((contrast.adjusted_p_value or 0.0) < SURE for contrast in contrasts)
         words = f"{figures.count(n_sure)} of {figures.number_of(len(contrasts), 'comparison')} of groups of people"
         return ReaderQuestion(text=text, answers=(f"Materialised risks: {words} significant.",), address="#risks")
     if not gaps:

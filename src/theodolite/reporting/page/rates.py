@@ -316,6 +316,6 @@ def positions_by_label(
         if annotator != PEOPLE or label.value is None:
             result[label.value or label.outcome.value].append(position)
     if annotator == PEOPLE:
-        for one in pool_labels_of(table, guideline, guideline.question, positions=positions):
-            result[one.value].append(one.position)
+        for pool_label in pool_labels_of(table, guideline, guideline.question, positions=positions):
+            result[pool_label.value].append(pool_label.position)
     return result

@@ -78,7 +78,7 @@ def _labels_by_question(subject: Subject) -> Iterator[list[DialogueLabels]]:
     """Yield the labels of all annotators on the whole plan, question by question."""
     table = subject.evidence.answers
     for guideline in subject.study.guidelines:
-        names = [one.name for one in subject.study.annotators if one.guideline == guideline.name]
+        names = [annotator.name for annotator in subject.study.annotators if annotator.guideline == guideline.name]
         for question in guideline.instrument.questions:
             yield [labels_of(table, name, guideline, question) for name in names]
 
@@ -120,7 +120,7 @@ def _flipped(subject: Subject) -> list[int]:
 def _labelled(subject: Subject, guideline: Guideline, rule: DefectRule) -> Iterator[Case]:
     """Yield the cases of a rule that have a label from which its rate is computed."""
     study, applications = subject.study, subject.study.applications
-    names = {one.name: reference_names(study, guideline, one) for one in applications}
+    names = {application.name: reference_names(study, guideline, application) for application in applications}
     for case in subject.cases:
         own = names.get(case.setting.application, ())
         if rule.applies_to(case.setting.groups) and any(

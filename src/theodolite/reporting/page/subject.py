@@ -85,9 +85,9 @@ class Subject:
         place = self.evidence.sessions.find(label)
         if place is not None:
             return [place]
-        matching_responses = (one for one in self.evidence.responses if one.label == label)
+        matching_responses = (response for response in self.evidence.responses if response.label == label)
         answered = self.evidence.answered
-        return [answered[key] for one in matching_responses for key in one.dialogues if key in answered]
+        return [answered[key] for response in matching_responses for key in response.dialogues if key in answered]
 
 
 def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:

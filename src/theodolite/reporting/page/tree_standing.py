@@ -103,7 +103,7 @@ class StandingPicture:
 
 def standing_picture(subject: Subject, tree: str) -> StandingPicture | None:
     """Return the drawings of the relations of applications on a tree; None for a single application."""
-    standing = next((one for one in subject.findings.standings if one.tree == tree), None)
+    standing = next((tree_standing for tree_standing in subject.findings.standings if tree_standing.tree == tree), None)
     if standing is None:
         return None
     findings = [finding for finding in subject.findings.trees if finding.design.name == tree]

@@ -434,7 +434,7 @@ def leaf_list(
     result = finding.node(node.name)
     if not result.answers:
         return None
-    rows = [_row(subject, people, finding, node, one) for one in result.answers[:most]]
+    rows = [_row(subject, people, finding, node, answer) for answer in result.answers[:most]]
     pages = ((at, tuple(rows[at : at + PAGE])) for at in range(0, len(rows), PAGE))
     more = len(rows) < result.outcomes.planned
     return LeafList(

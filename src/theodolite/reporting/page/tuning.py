@@ -58,8 +58,15 @@ def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tu
         return ()
     results = gate_results(evidence.study, findings, gate_facts(evidence, facts.generated))
     rows = tuple(
-        (one.gate.name, subject_text(one), one.gate.text, gate_rate_text(one), one.state.value, reason_text(one))
-        for one in results
+        (
+            result.gate.name,
+            subject_text(result),
+            result.gate.text,
+            gate_rate_text(result),
+            result.state.value,
+            reason_text(result),
+        )
+        for result in results
     )
     lead = "A gate is a limit that this study sets to its own results."
     if any(gate.form is GateForm.WORSE_BY for gate in evidence.study.gates):
@@ -189,7 +196,7 @@ def _recruitment(evidence: Evidence, findings: Findings, consents: Collection[st
     levels = [level for level in evidence.study.levels if level.people]
     if not sessions and not levels:
         return
-    people = {one.participant for one in sessions if one.state is not SessionState.WITHDRAWN}
+    people = {session.participant for session in sessions if session.state is not SessionState.WITHDRAWN}
     agreed, everybody = people & set(consents), figures.number_of(len(people), "person", "people")
     lead = [f"{len(agreed)} of {everybody} with a session agreed to public releases."]
     finding = findings.event
@@ -209,10 +216,10 @@ _STATES: Final = (SessionState.COMPLETE, SessionState.INTERRUPTED, SessionState.
 
 def _level_table(levels: Sequence[LevelPlan], sessions: Sequence[Session]) -> Table:
     """Return people and sessions by level, against the plan; people beyond the plan are counted too."""
-    planned = {one.level: one for one in levels}
+    planned = {plan.level: plan for plan in levels}
     rows: list[tuple[str, ...]] = []
-    for level in dict.fromkeys([*planned, *(one.level for one in sessions)]):
-        own = [one for one in sessions if one.level is level]
+    for level in dict.fromkeys([*planned, *(session.level for session in sessions)]):
+        own = [session for session in sessions if session.level is level]
         states = Counter(one.state for one in own)
         design = planned.get(level)
         numbers = (
@@ -266,16 +273,16 @@ def _part(rates: tuple[Rate, ...], whole: Rate, overall: Estimate) -> str:
     """Return the part of the dialogues with the most frequent defects, or that none stands out."""
     subject = whole.measurement.subject
     parts = [
-        (one.estimate.value, one)
-        for one in rates
-        if one.estimate is not None
-        and one.estimate.n >= figures.FEW
-        and one.estimate.low is not None
-        and one.estimate.low > overall.value
-        and (one.group is not None or one.measurement.subject.scenario)
-        and (one.measurement.application, one.measurement.subject.guideline, one.measurement.subject.rule)
+        (rate.estimate.value, rate)
+        for rate in rates
+        if rate.estimate is not None
+        and rate.estimate.n >= figures.FEW
+        and rate.estimate.low is not None
+        and rate.estimate.low > overall.value
+        and (rate.group is not None or rate.measurement.subject.scenario)
+        and (rate.measurement.application, rate.measurement.subject.guideline, rate.measurement.subject.rule)
         == (whole.measurement.application, subject.guideline, subject.rule)
-        and one.annotator == whole.annotator
+        and rate.annotator == whole.annotator
     ]
     if not parts:
         return "no part stands out"

@@ -123,12 +123,14 @@ def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
         agreements: One per application, or one per application and person.
         note: A note on the labels, for the parentheses.
     """
-    shares = [one for one in agreements if PEOPLE in one.annotators and one.estimate]
+    shares = [agreement for agreement in agreements if PEOPLE in agreement.annotators and agreement.estimate]
     if not shares or len(shares) > MOST_SHARES:
         inside = [percents_text(agreements, with_unreadable=True), note]
         notes = "; ".join(text for text in inside if text)
         return f"{counts_text(agreements, with_unreadable=True)}{f' ({notes})' if notes else ''}"
-    parts = [_pooled_text(one) + (f" ({one.measurement.application})" if len(shares) > 1 else "") for one in shares]
+    parts = [
+        _pooled_text(share) + (f" ({share.measurement.application})" if len(shares) > 1 else "") for share in shares
+    ]
     return ", ".join(parts) + (f" ({note})" if note else "")
 
 
@@ -163,7 +165,7 @@ def agreed(agreement: Agreement) -> int:
 def is_tried(study: Study, agreements: Sequence[Agreement], guideline: Guideline, judge: str) -> bool:
     """Return whether a judge was compared with people at all."""
     measures = (Measure.EXACT_AGREEMENT, Measure.SCORE_AGREEMENT)
-    result = [one for measure in measures for one in with_people(study, agreements, guideline, judge, measure)]
+    result = [person for measure in measures for person in with_people(study, agreements, guideline, judge, measure)]
     return any(agreement.estimate is not None for agreement in result)
 
 
@@ -192,7 +194,7 @@ def score_distances(
 ) -> tuple[Agreement, ...]:
     """Return the root mean square difference of a judge's scores from people's."""
     scores = with_people(study, agreements, guideline, judge, Measure.SCORE_AGREEMENT)
-    return tuple(one for one in scores if one.measurement.statistic is ScoreStatistic.RMSE and one.estimate)
+    return tuple(score for score in scores if score.measurement.statistic is ScoreStatistic.RMSE and score.estimate)
 
 
 def distance_text(distances: Sequence[Agreement]) -> str:
@@ -350,7 +352,11 @@ def corrections_to_tell(
     of its people labelled a non-random part.
     """
     pool = pools_of(study).get(guideline.name, ())
-    return tuple(one for one in corrections_of(findings, guideline, rule) if one.is_defined or one.by not in pool)
+    return tuple(
+        correction
+        for correction in corrections_of(findings, guideline, rule)
+        if correction.is_defined or correction.by not in pool
+    )
 
 
 def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:

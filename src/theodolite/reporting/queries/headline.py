@@ -33,13 +33,13 @@ def headline_parts(evidence: Evidence, agreements: Sequence[Agreement]) -> tuple
 def is_recorded(study: Study) -> bool:
     """Return whether all dialogues come from files, so that no application was called."""
     connections = [application.connection for application in study.applications]
-    return all(isinstance(one, RecordedFile) and not one.is_released for one in connections)
+    return all(isinstance(connection, RecordedFile) and not connection.is_released for connection in connections)
 
 
 def is_released(study: Study) -> bool:
     """Return whether the study comes from a release, which does not contain connections, hosts and calls."""
     connections = [application.connection for application in study.applications]
-    return any(isinstance(one, RecordedFile) and one.is_released for one in connections)
+    return any(isinstance(connection, RecordedFile) and connection.is_released for connection in connections)
 
 
 def _applications(study: Study) -> str:

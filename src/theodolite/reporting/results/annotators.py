@@ -75,24 +75,24 @@ def _sequence(finding: OrderFinding) -> dict[str, Json]:
             "lis": list(windows.lis),
             "lnds": list(windows.lnds),
         },
-        "worst": [_worst(one) for one in finding.worst],
-        "runs": [_run(one) for one in finding.runs],
+        "worst": [_worst(score) for score in finding.worst],
+        "runs": [_run(run) for run in finding.runs],
     }
 
 
-def _worst(one: WorstScore) -> dict[str, Json]:
-    return {"dialogue": one.dialogue, "value": one.value, "reason": one.reason or None}
+def _worst(score: WorstScore) -> dict[str, Json]:
+    return {"dialogue": score.dialogue, "value": score.value, "reason": score.reason or None}
 
 
-def _run(one: RunOrder) -> dict[str, Json]:
+def _run(order: RunOrder) -> dict[str, Json]:
     return {
-        "run": one.run,
-        "started": one.started.isoformat() if one.started else None,
-        "n_missing": one.n_missing,
-        "n_repeated": one.n_repeated,
-        "same_annotator": one.is_same_annotator,
-        "mean": one.level,
-        **profile_entry(one.profile, n=one.n),
+        "run": order.run,
+        "started": order.started.isoformat() if order.started else None,
+        "n_missing": order.n_missing,
+        "n_repeated": order.n_repeated,
+        "same_annotator": order.is_same_annotator,
+        "mean": order.level,
+        **profile_entry(order.profile, n=order.n),
     }
 
 

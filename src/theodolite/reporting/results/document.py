@@ -115,7 +115,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "gates": _gates(evidence, findings, facts),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "judge_validations": [validation_report_entry(report) for report in evidence.validation_reports],
-        "plugin_measures": [plugin_measure_entry(one) for one in findings.plugin_measures],
+        "plugin_measures": [plugin_measure_entry(measure) for measure in findings.plugin_measures],
         "contamination": [_contamination(check) for check in findings.contamination],
         "criteria": criteria_entries(evidence.criteria),
         "label_samples": [_label_sample(sample) for sample in evidence.samples],
@@ -127,7 +127,7 @@ def _comparisons(findings: Findings) -> dict[str, Flowing]:
     return {
         "comparisons": [comparison_entry(comparison) for comparison in findings.comparisons],
         "gaps": [gap_entry(gap) for gap in findings.gaps],
-        "typology": [typology_entry(one) for one in findings.typology],
+        "typology": [typology_entry(rate) for rate in findings.typology],
         "confusions": [confusion_entry(confusion) for confusion in findings.confusions],
     }
 
@@ -246,8 +246,13 @@ def _label_sample(sample: LabelSample) -> dict[str, Json]:
         "seed": sample.seed,
         "withheld": sample.withheld,
         "strata": [
-            {"name": one.name, "dialogues": one.n_dialogues, "drawn": one.n_drawn, "inclusion": one.inclusion}
-            for one in sample.strata
+            {
+                "name": stratum.name,
+                "dialogues": stratum.n_dialogues,
+                "drawn": stratum.n_drawn,
+                "inclusion": stratum.inclusion,
+            }
+            for stratum in sample.strata
         ],
     }
 
@@ -342,13 +347,13 @@ def criteria_entries(stated: Sequence[StatedCriteria]) -> list[Json]:
     """Return every statement in the form of the results file, oldest first; the author stays in the store."""
     return [
         {
-            "subject": one.about.value,
-            "revision": one.revision,
-            "at": one.at.isoformat(),
-            "text": one.text,
-            "why": one.why,
+            "subject": criteria.about.value,
+            "revision": criteria.revision,
+            "at": criteria.at.isoformat(),
+            "text": criteria.text,
+            "why": criteria.why,
         }
-        for one in stated
+        for criteria in stated
     ]
 
 

@@ -197,17 +197,17 @@ def _paired_rate_entry(rate: PairedRate) -> dict[str, Json]:
     }
 
 
-def typology_entry(one: TypologyRate) -> dict[str, Json]:
+def typology_entry(rate: TypologyRate) -> dict[str, Json]:
     """Return one entry of the list `typology`."""
     return {
-        "subject": subject_entry(one.subject),
-        "user_type": one.user_type,
-        "application_type": one.application_type,
-        "applications": list(one.applications),
-        "users": one.n_users,
-        "outcomes": outcomes_entry(one.outcomes),
-        "withheld": one.rate is None,
-        "rate": short_number_entry(one.rate, "count") if one.rate is not None else None,
+        "subject": subject_entry(rate.subject),
+        "user_type": rate.user_type,
+        "application_type": rate.application_type,
+        "applications": list(rate.applications),
+        "users": rate.n_users,
+        "outcomes": outcomes_entry(rate.outcomes),
+        "withheld": rate.rate is None,
+        "rate": short_number_entry(rate.rate, "count") if rate.rate is not None else None,
     }
 
 
@@ -217,8 +217,8 @@ def gap_entry(gap: GroupGap) -> dict[str, Json]:
         "subject": subject_entry(gap.subject),
         "group": gap.group,
         "rates": [
-            {"value": one.value, "n": one.n, "rate": short_number_entry(one.rate, "count") if one.rate else None}
-            for one in gap.rates
+            {"value": rate.value, "n": rate.n, "rate": short_number_entry(rate.rate, "count") if rate.rate else None}
+            for rate in gap.rates
         ],
         "lowest": gap.lowest or None,
         "highest": gap.highest or None,

@@ -22,43 +22,45 @@ def gates_entry(results: Sequence[GateResult]) -> dict[str, Any]:
     return {"state": worst_of(results).value, "gates": [_entry(result) for result in results]}
 
 
-def _entry(one: GateResult) -> dict[str, Any]:
-    rate = one.result if isinstance(one.result, Estimate) else None
+def _entry(result: GateResult) -> dict[str, Any]:
+    rate = result.result if isinstance(result.result, Estimate) else None
     return {
-        "name": one.gate.name,
-        "gate": one.gate.text,
-        "state": one.state.value,
-        "reason": one.reason or None,
-        "n_needed": one.n_needed,
-        "days": one.days,
-        "subject": subject_entry(one.subject),
+        "name": result.gate.name,
+        "gate": result.gate.text,
+        "state": result.state.value,
+        "reason": result.reason or None,
+        "n_needed": result.n_needed,
+        "days": result.days,
+        "subject": subject_entry(result.subject),
         "value": rate.value if rate else None,
         "low": rate.low if rate else None,
         "high": rate.high if rate else None,
-        "n": one.result.n,
-        "missing": one.outcomes.missing,
-        "failed": one.outcomes.failed,
-        "unparseable": one.outcomes.unparseable,
+        "n": result.result.n,
+        "missing": result.outcomes.missing,
+        "failed": result.outcomes.failed,
+        "unparseable": result.outcomes.unparseable,
         "method": rate.method if rate else None,
     }
 
 
 def junit_xml(results: Sequence[GateResult], study: str) -> str:
     """Return the results as JUnit XML: one test case each, with a failure if a gate is not met or inconclusive."""
-    failed = [one for one in results if one.state is not GateState.MET]
+    failed = [result for result in results if result.state is not GateState.MET]
     suite = ET.Element("testsuite", name=f"theodolite.{study}", tests=str(len(results)), failures=str(len(failed)))
-    for one in results:
-        case = ET.SubElement(suite, "testcase", classname=f"{study}.{one.gate.name}", name=_case_name(one))
-        if one.state is not GateState.MET:
-            words = f"{one.state.value}: {rate_text(one)}"
-            ET.SubElement(case, "failure", message=words, type=one.state.value).text = f"{words}. {reason_text(one)}"
-        ET.SubElement(case, "system-out").text = rate_text(one)
+    for result in results:
+        case = ET.SubElement(suite, "testcase", classname=f"{study}.{result.gate.name}", name=_case_name(result))
+        if result.state is not GateState.MET:
+            words = f"{result.state.value}: {rate_text(result)}"
+            ET.SubElement(
+                case, "failure", message=words, type=result.state.value
+            ).text = f"{words}. {reason_text(result)}"
+        ET.SubElement(case, "system-out").text = rate_text(result)
     ET.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
 
 
-def _case_name(one: GateResult) -> str:
-    return f"{subject_text(one)}: {one.gate.text}"
+def _case_name(result: GateResult) -> str:
+    return f"{subject_text(result)}: {result.gate.text}"
 
 
 def markdown_summary(results: Sequence[GateResult], study: str, *, command: str = "") -> str:
@@ -105,7 +107,7 @@ def sarif_text(results: Sequence[GateResult], study: str, *, file: str, version:
     Source:
         SARIF 2.1.0, OASIS Standard (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
     """
-    broken = [one for one in results if one.state is not GateState.MET]
+    broken = [gate_result for gate_result in results if gate_result.state is not GateState.MET]
     rules = {one.gate.name: {"id": one.gate.name, "shortDescription": {"text": one.gate.text}} for one in broken}
     location = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
     driver = {"name": "Theodolite", "version": version, "rules": list(rules.values())}

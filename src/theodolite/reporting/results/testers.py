@@ -48,59 +48,64 @@ def coding_entry(found: CodingFinding) -> dict[str, Json]:
         "states": {state.value: n for state, n in found.states.items()},
         "alike": number_entry(found.alike),
         "alpha": number_entry(found.alpha),
-        "codes": [_agreement(one) for one in found.codes],
-        "pairs": [_pair(one, found.coders) for one in found.pairs],
-        "themes": [_theme(one) for one in found.themes],
+        "codes": [_agreement(code) for code in found.codes],
+        "pairs": [_pair(pair, found.coders) for pair in found.pairs],
+        "themes": [_theme(theme) for theme in found.themes],
         "quotes": [
-            {"text": one.text, "codes": list(one.codes), "application": one.application, "level": one.level.value}
-            for one in found.quotes
+            {
+                "text": quote.text,
+                "codes": list(quote.codes),
+                "application": quote.application,
+                "level": quote.level.value,
+            }
+            for quote in found.quotes
         ],
     }
 
 
-def _agreement(one: CodeAgreement) -> dict[str, Json]:
+def _agreement(agreement: CodeAgreement) -> dict[str, Json]:
     return {
-        "code": one.code,
-        "given": one.n_given,
-        "alike": number_entry(one.alike),
-        "alpha": number_entry(one.alpha),
+        "code": agreement.code,
+        "given": agreement.n_given,
+        "alike": number_entry(agreement.alike),
+        "alpha": number_entry(agreement.alpha),
     }
 
 
-def _pair(one: CoderPair, coders: Mapping[str, str]) -> dict[str, Json]:
+def _pair(pair: CoderPair, coders: Mapping[str, str]) -> dict[str, Json]:
     return {
-        "coders": [coders[one.first], coders[one.second]],
-        "answers": one.n,
-        "alike": number_entry(one.alike),
-        "alpha": number_entry(one.alpha),
-        "codes": [_agreement(code) for code in one.codes],
+        "coders": [coders[pair.first], coders[pair.second]],
+        "answers": pair.n,
+        "alike": number_entry(pair.alike),
+        "alpha": number_entry(pair.alpha),
+        "codes": [_agreement(code) for code in pair.codes],
     }
 
 
-def _theme(one: ThemeShare) -> dict[str, Json]:
+def _theme(share: ThemeShare) -> dict[str, Json]:
     return {
-        "code": one.code,
-        "application": one.application,
-        "level": one.level.value,
-        "group": {one.group[0]: one.group[1]} if one.group else {},
-        "n": one.n,
-        "undecided": one.n_undecided,
-        "uncoded": one.n_uncoded,
-        "testers": one.n_people,
-        "withheld": one.share is None,
-        "share": number_entry(one.share) if one.share is not None else None,
-        "bounds": list(one.bounds) if one.bounds is not None else None,
+        "code": share.code,
+        "application": share.application,
+        "level": share.level.value,
+        "group": {share.group[0]: share.group[1]} if share.group else {},
+        "n": share.n,
+        "undecided": share.n_undecided,
+        "uncoded": share.n_uncoded,
+        "testers": share.n_people,
+        "withheld": share.share is None,
+        "share": number_entry(share.share) if share.share is not None else None,
+        "bounds": list(share.bounds) if share.bounds is not None else None,
     }
 
 
-def task_entry(one: TaskTally) -> dict[str, Json]:
+def task_entry(tally: TaskTally) -> dict[str, Json]:
     """Return one entry of the list `tasks`."""
     return {
-        "application": one.application,
-        "level": one.level.value,
-        "sessions": one.n_sessions,
-        "unsaid": one.n_unsaid,
-        "done": number_entry(one.done),
+        "application": tally.application,
+        "level": tally.level.value,
+        "sessions": tally.n_sessions,
+        "unsaid": tally.n_unsaid,
+        "done": number_entry(tally.done),
     }
 
 
@@ -272,7 +277,8 @@ def taxonomy_entry(risk: Risk) -> dict[str, Json]:
         "risk": risk.name,
         "shown_by": [*risk.rules, *(answer.text for answer in risk.answers)],
         "classes": [
-            {"identifier": one.identifier, "title": one.title, "taxonomy": one.taxonomy} for one in risk.classes
+            {"identifier": class_.identifier, "title": class_.title, "taxonomy": class_.taxonomy}
+            for class_ in risk.classes
         ],
     }
 

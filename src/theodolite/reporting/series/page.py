@@ -134,8 +134,8 @@ def _coverage(results: SeriesResults) -> SeriesTable:
     )
 
 
-def _where(one: SeriesStudy) -> str:
-    return f"{one.study.name} ({', '.join(one.levels)})"
+def _where(study: SeriesStudy) -> str:
+    return f"{study.study.name} ({', '.join(study.levels)})"
 
 
 def _rate_table(table: RuleTable, results: SeriesResults, end: float) -> SeriesTable:
@@ -257,18 +257,18 @@ def _node_cell(node: NodeFinding) -> FigureCell:
     return FigureCell(words=value_words(node), missing=basis_words(node), is_undefined=is_undefined)
 
 
-def _facts(one: SeriesStudy) -> Sequence[tuple[str, str]]:
-    run, study = one.results["run"], one.study
+def _facts(series_study: SeriesStudy) -> Sequence[tuple[str, str]]:
+    run, study = series_study.results["run"], series_study.study
     facts = {
-        "File": one.path,
+        "File": series_study.path,
         "Run": f"{run['number']}, {run['state']}; plan {run['plan_version'][:_SHORT]}, seed {run['seed']}",
         "Time": " to ".join(
             filter(None, (str(run[key] or "")[:16].replace("T", " ") for key in ("started", "finished")))
         ),
-        "Study version": one.results["study"]["version"][:_SHORT],
-        "Program": f"theodolite {one.results['package']['version']}",
-        "Levels": ", ".join(one.levels),
-        "Scenarios": ", ".join(one.scenarios),
+        "Study version": series_study.results["study"]["version"][:_SHORT],
+        "Program": f"theodolite {series_study.results['package']['version']}",
+        "Levels": ", ".join(series_study.levels),
+        "Scenarios": ", ".join(series_study.scenarios),
         "Applications": ", ".join(application.name for application in study.applications),
         "Guidelines": ", ".join(guideline.name for guideline in study.guidelines),
         "Annotators": ", ".join(annotator.name for annotator in study.annotators),

@@ -92,7 +92,7 @@ class SeriesResults:
         """Return as text the parts of the plan that no study tests."""
         if self.preregistered is None:
             return ()
-        studies = [one.study for one in self.studies]
+        studies = [series_study.study for series_study in self.studies]
         return self.preregistered.untested(
             pairs={
                 (application.name, scenario.name)
@@ -169,14 +169,14 @@ def rule_tables(results: SeriesResults) -> tuple[RuleTable, ...]:
     )
 
 
-def _rows(one: SeriesStudy) -> Iterator[RateRow]:
+def _rows(study: SeriesStudy) -> Iterator[RateRow]:
     result: dict[EstimateSubject, list[Rate]] = {}
-    for rate in rates_of(one.findings, one.study):
+    for rate in rates_of(study.findings, study.study):
         result.setdefault(replace(rate.measurement.subject, application=""), []).append(rate)
     for subject, rates in result.items():
         versions = {name: value for rate in rates for name, value in rate.measurement.versions.items()}
         by_application = {rate.measurement.application: rate for rate in rates}
-        yield RateRow(study=one, subject=subject, versions=versions, rates=by_application)
+        yield RateRow(study=study, subject=subject, versions=versions, rates=by_application)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +220,8 @@ def deviations(results: SeriesResults) -> Sequence[tuple[str, str]]:
     return [(study.study.name, words) for study in results.studies for words in _deviations_of(study)]
 
 
-def _deviations_of(one: SeriesStudy) -> Sequence[str]:
-    entry = one.results.get("series") or {}
+def _deviations_of(study: SeriesStudy) -> Sequence[str]:
+    entry = study.results.get("series") or {}
     return [str(words) for words in entry.get("deviations", ())]
 
 
@@ -247,8 +247,8 @@ def series_document(results: SeriesResults) -> dict[str, Json]:
         "coverage": _coverage(results),
         "rates": _rates(results),
         "trees": _trees(results),
-        "review": [_review(line) for one in results.studies for line in one.review],
-        "studies": [_study(one) for one in results.studies],
+        "review": [_review(line) for series_study in results.studies for line in series_study.review],
+        "studies": [_study(series_study) for series_study in results.studies],
     }
 
 
@@ -258,8 +258,8 @@ def _coverage(results: SeriesResults) -> list[Json]:
             "application": application,
             "scenario": scenario,
             "studies": [
-                {"study": one.study.name, "levels": list(one.levels)}
-                for one in results.studies_of(application, scenario)
+                {"study": study.study.name, "levels": list(study.levels)}
+                for study in results.studies_of(application, scenario)
             ],
         }
         for application in results.applications
@@ -329,13 +329,13 @@ def _review(line: NumberedEntry) -> Json:
     }
 
 
-def _study(one: SeriesStudy) -> dict[str, Json]:
+def _study(study: SeriesStudy) -> dict[str, Json]:
     return {
-        "name": one.study.name,
-        "file": one.path,
-        "finished": one.is_finished,
-        "report": one.report,
-        "levels": list(one.levels),
-        "scenarios": list(one.scenarios),
-        "results": dict(one.results),
+        "name": study.study.name,
+        "file": study.path,
+        "finished": study.is_finished,
+        "report": study.report,
+        "levels": list(study.levels),
+        "scenarios": list(study.scenarios),
+        "results": dict(study.results),
     }

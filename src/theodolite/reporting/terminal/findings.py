@@ -31,11 +31,11 @@ SHOWN: Final = 4
 
 def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]]:
     """Yield labelled lines on the order of scores and on rankings; a pointer if there are many."""
-    defined = [one for one in metrics.sequences if not isinstance(one.profile, Undefined)]
+    defined = [sequence for sequence in metrics.sequences if not isinstance(sequence.profile, Undefined)]
     texts = [
-        f"{_about(one.subject)} by {title_of(study, one.annotator)}:"
-        f" mean {one.level:.2f}, {words.profile_text(one.profile)}"
-        for one in defined
+        f"{_about(finding.subject)} by {title_of(study, finding.annotator)}:"
+        f" mean {finding.level:.2f}, {words.profile_text(finding.profile)}"
+        for finding in defined
     ]
     texts = texts if len(texts) <= SHOWN else [_pointer(len(texts))]
     texts += _undefined(metrics)
@@ -45,7 +45,7 @@ def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]
 
 def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
     """Return human and model rankings together, and the reasons why there are none."""
-    ranked = [one for one in rankings if isinstance(one.ranking, RankingAgreement)]
+    ranked = [ranking for ranking in rankings if isinstance(ranking.ranking, RankingAgreement)]
     texts = [
         f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
         f" {words.ranking_text(one.ranking, 'dialogue')}"
@@ -53,8 +53,8 @@ def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
     ]
     if len(texts) > SHOWN:
         texts = [f"{figures.count(len(texts))} human and model rankings are compared in the report"]
-    reasons = [one.ranking for one in rankings if isinstance(one.ranking, Undefined)]
-    alike = Counter(reason_text(one.reason) for one in reasons)
+    reasons = [ranking.ranking for ranking in rankings if isinstance(ranking.ranking, Undefined)]
+    alike = Counter(reason_text(reason.reason) for reason in reasons)
     return [*texts, *(f"{UNDEFINED} for {figures.number_of(n, 'ranking')}: {text}" for text, n in alike.items())]
 
 
@@ -73,8 +73,8 @@ def _pointer(n: int) -> str:
 
 def _undefined(metrics: OrderMetrics) -> list[str]:
     """Return why sequences have no metrics, once for each reason."""
-    reasons = [one.profile for one in metrics.sequences if isinstance(one.profile, Undefined)]
-    texts = dict.fromkeys(reason_text(one.reason) for one in reasons)
+    reasons = [sequence.profile for sequence in metrics.sequences if isinstance(sequence.profile, Undefined)]
+    texts = dict.fromkeys(reason_text(reason.reason) for reason in reasons)
     if len(reasons) > SHOWN:
         return [f"{UNDEFINED} for {figures.count(len(reasons))} sequences: fewer scores than order metrics need"]
     return [f"{UNDEFINED}: {text}" for text in texts]
@@ -83,16 +83,17 @@ def _undefined(metrics: OrderMetrics) -> list[str]:
 def testers_text(findings: Findings) -> str:
     """Return testers' answers; empty without any answer or statement on a task."""
     parts = [
-        f"{figures.number_of(one.n, 'response')} of {figures.number_of(one.n_people, 'tester')} in {one.level.value}"
-        for one in findings.responses
-        if one.n
+        f"{figures.number_of(response.n, 'response')} of {figures.number_of(response.n_people, 'tester')}"
+        f" in {response.level.value}"
+        for response in findings.responses
+        if response.n
     ]
     parts += [_task(level, tallies) for level, tallies in _by_level(findings).items()]
     uncoded = sum(
-        one.states.get(state, 0) for one in findings.codings for state in (CodedState.UNCODED, CodedState.ONCE)
+        coding.states.get(state, 0) for coding in findings.codings for state in (CodedState.UNCODED, CodedState.ONCE)
     )
     parts += [f"{figures.number_of(uncoded, 'answer')} in own words not coded by two yet"] if uncoded else []
-    pending = sum(len(one.pending) for one in findings.risks)
+    pending = sum(len(risk.pending) for risk in findings.risks)
     parts += (
         [f"{figures.number_of(pending, 'session')} to be reviewed with dialogue and answers together"]
         if pending

@@ -122,12 +122,14 @@ def _against_many(report: ValidationReport, width: int) -> list[str]:
 def _range(report: ValidationReport, measure: Measure, show: Callable[[float], str], rule: str = "") -> str:
     """Return the lowest and highest value of a figure by people's labels, over all applications."""
     result = (report.figure(measure, authority=name, rule=rule) for name in report.authorities)
-    values = [one.result.value for one in result if one and isinstance(one.result, Estimate)]
+    values = [
+        measurement.result.value for measurement in result if measurement and isinstance(measurement.result, Estimate)
+    ]
     return f"{show(min(values))} to {show(max(values))}" if values else "unknown"
 
 
-def _is_of(one: Measurement, authority: str) -> bool:
-    subject = one.subject
+def _is_of(measurement: Measurement, authority: str) -> bool:
+    subject = measurement.subject
     return subject.authority == authority and not subject.is_part and not subject.is_human_ceiling
 
 
@@ -152,17 +154,23 @@ def _labels(report: ValidationReport, authority: str) -> str:
     if macro is None:
         return ""
     of_labels = [
-        one
-        for one in report.measurements
-        if one.application == ALL_APPLICATIONS and one.subject.authority == authority and one.subject.label
+        measurement
+        for measurement in report.measurements
+        if measurement.application == ALL_APPLICATIONS
+        and measurement.subject.authority == authority
+        and measurement.subject.label
     ]
-    labels = list(dict.fromkeys(one.subject.label for one in of_labels if isinstance(one.result, Estimate)))
+    labels = list(
+        dict.fromkeys(of_label.subject.label for of_label in of_labels if isinstance(of_label.result, Estimate))
+    )
     each = (_label(of_labels, label) for label in labels) if len(labels) <= _MOST_LABELS else ()
     return "; ".join([f"macro-F1 {coefficient_text(macro.result)}, n {figures.count(macro.result.n)}", *each])
 
 
 def _label(found: Sequence[Measurement], label: str) -> str:
-    by_measure = {one.measure: one.result for one in found if one.subject.label == label}
+    by_measure = {
+        measurement.measure: measurement.result for measurement in found if measurement.subject.label == label
+    }
     precision, recall = (rate_text(by_measure[measure]) for measure in (Measure.CLASS_PRECISION, Measure.CLASS_RECALL))
     return f"{label}: precision {precision}, recall {recall}"
 
@@ -192,11 +200,13 @@ def _accuracy(report: ValidationReport, authority: str, rule: str) -> str:
 
 def _people(report: ValidationReport) -> str:
     between: Sequence[Measurement] = [
-        one
-        for one in report.measurements
-        if one.measure == Measure.EXACT_AGREEMENT and one.subject.is_human_ceiling and not one.subject.is_part
+        measurement
+        for measurement in report.measurements
+        if measurement.measure == Measure.EXACT_AGREEMENT
+        and measurement.subject.is_human_ceiling
+        and not measurement.subject.is_part
     ]
-    wide = [one for one in between if one.application == ALL_APPLICATIONS]
+    wide = [measurement for measurement in between if measurement.application == ALL_APPLICATIONS]
     return _crowd(report) or "; ".join(
         f"{' and '.join(one.subject.annotators)} agree on {rate_text(one.result)}" for one in wide
     )

@@ -224,7 +224,7 @@ def _notes(summary: _Summary) -> list[str]:
 
 
 def _unlabelled_text(summary: _Summary) -> str:
-    names = ", ".join(one.name for one in unlabelled_guidelines(summary.evidence.study, summary.rates))
+    names = ", ".join(guideline.name for guideline in unlabelled_guidelines(summary.evidence.study, summary.rates))
     return f"nobody has labelled by {names} yet" if names else ""
 
 
@@ -366,30 +366,30 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
     """Return the judges' rates corrected by people's labels; empty without a labelled sample."""
     study, rates = evidence.study, rates_of(findings, evidence.study)
     result = corrections_to_tell(study, findings, guideline)
-    defined = [one for one in result if one.is_defined]
+    defined = [correction for correction in result if correction.is_defined]
     texts = []
-    for one in defined[:_MOST_CORRECTED]:
-        own = own_words(one, findings, rates)
-        by = title_of(study, one.by).removesuffix(".")
-        known = f", with the errors found on {by}" if one.is_transported else f" by {by}"
-        alone = f"; {title_of(study, one.judge)} alone {own}" if own else ""
-        texts.append(f"{_corrected_subject(guideline, one)} {one.text}{known}{alone}.")
+    for correction in defined[:_MOST_CORRECTED]:
+        own = own_words(correction, findings, rates)
+        by = title_of(study, correction.by).removesuffix(".")
+        known = f", with the errors found on {by}" if correction.is_transported else f" by {by}"
+        alone = f"; {title_of(study, correction.judge)} alone {own}" if own else ""
+        texts.append(f"{_corrected_subject(guideline, correction)} {correction.text}{known}{alone}.")
     rest = len(defined) - _MOST_CORRECTED
     texts += [f"{rest} more in the report."] if rest > 0 else []
     return " ".join([*texts, *_undefined_corrections(study, guideline, result)])
 
 
-def _corrected_subject(guideline: Guideline, one: Correction) -> str:
+def _corrected_subject(guideline: Guideline, correction: Correction) -> str:
     several = len(guideline.defect_rules) > 1
-    return one.measurement.application + (f" {one.measurement.subject.rule}".rstrip() if several else "")
+    return correction.measurement.application + (f" {correction.measurement.subject.rule}".rstrip() if several else "")
 
 
 def _undefined_corrections(study: Study, guideline: Guideline, found: Sequence[Correction]) -> list[str]:
     """Return why rates have no correction: one sentence for each reason."""
     alike: dict[str, list[Correction]] = {}
-    for one in found:
-        if isinstance(one.result, Undefined):
-            alike.setdefault(one.result.reason.rstrip("."), []).append(one)
+    for correction in found:
+        if isinstance(correction.result, Undefined):
+            alike.setdefault(correction.result.reason.rstrip("."), []).append(correction)
     texts = []
     for reason, own in alike.items():
         subjects = ", ".join(dict.fromkeys(_corrected_subject(guideline, one) for one in own))

@@ -130,7 +130,7 @@ def _is_meant(setting: Setting, subject: EstimateSubject) -> bool:
 
 def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], ...]:
     """Return the current statements as pairs of name and text, each with its revision and day."""
-    holding = {one.about: one for one in sorted(stated, key=lambda one: one.revision)}
+    holding = {criteria.about: criteria for criteria in sorted(stated, key=lambda criteria: criteria.revision)}
     return tuple(
         (f"{about.value.capitalize()}, statement {one.revision} of {one.at:%Y-%m-%d}", one.text)
         for about, one in sorted(holding.items())

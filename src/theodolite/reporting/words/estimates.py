@@ -175,12 +175,15 @@ def _subject_of(rate: PairedRate) -> EstimateSubject:
 
 def rate_name(rate: PairedRate, comparison: Comparison) -> str:
     """Return the name of a rate: its guideline, and whatever distinguishes it from others."""
-    subject, others = rate.ruling.subject, [one.ruling.subject for one in leading(comparison) if one is not rate]
+    subject, others = (
+        rate.ruling.subject,
+        [paired_rate.ruling.subject for paired_rate in leading(comparison) if paired_rate is not rate],
+    )
     name = subject.guideline
-    same = [one for one in others if one.guideline == subject.guideline]
-    if any(one.rule != subject.rule for one in same):
+    same = [other for other in others if other.guideline == subject.guideline]
+    if any(estimate_subject.rule != subject.rule for estimate_subject in same):
         name += f" {subject.rule}"
-    if any(one.annotator != subject.annotator for one in same):
+    if any(estimate_subject.annotator != subject.annotator for estimate_subject in same):
         name += f", {annotator_title(comparison, subject.annotator)}"
     return ", ".join(words for words in (name, subject.test_setting) if words)
 

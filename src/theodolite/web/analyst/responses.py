@@ -175,18 +175,18 @@ class AnalystContext:
         responses = current_responses(self.store, self.study, sessions=[session])
         held = self.store.events.dialogues.summaries(self.study.name, [session])
         sessions = event_sessions(self.study, ListedSessions(()), held)
-        keys = [one.unit for one in held if one.unit]
+        keys = [summary.unit for summary in held if summary.unit]
         about = annotations_about(self.study, self.event.run, keys)
-        by_hand = [one for key in keys for one in about[key] if not one.unit]
-        labelled = {one.annotator: one.guideline for one in by_hand}
+        by_hand = [annotation for key in keys for annotation in about[key] if not annotation.unit]
+        labelled = {annotation.annotator: annotation.guideline for annotation in by_hand}
         return listed_evidence(
             with_representative_people(with_people(self.study, labelled), labelled, ()),
             self.event.run,
             sessions,
             dialogues=[one for _, one in as_planned(self.store.dialogues_of(keys).values(), sessions)],
-            annotations=[one for key in keys for one in about[key]],
+            annotations=[annotation for key in keys for annotation in about[key]],
             responses=responses,
-            assignments=[(one.annotator, one.dialogue) for one in by_hand],
+            assignments=[(annotation.annotator, annotation.dialogue) for annotation in by_hand],
         )
 
     def token_of(self, *parts: str) -> str:
@@ -480,7 +480,7 @@ def latest_figures(
         return compute()
     page = _large_pages.setdefault(key, _LargePage(compute=compute, viewed=now, due=now))
     page.viewed = now
-    for oldest in sorted(_large_pages, key=lambda one: _large_pages[one].viewed)[:-_MOST_PAGES]:
+    for oldest in sorted(_large_pages, key=lambda large_page: _large_pages[large_page].viewed)[:-_MOST_PAGES]:
         del _large_pages[oldest]
     if page.at is None and waits:
         _compute(page, now)

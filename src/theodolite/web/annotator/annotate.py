@@ -205,11 +205,13 @@ def frame_of(annotator: AnnotatorContext, sequence: TaskSequence) -> Frame:
         is_held=task.reservation.state is ReservationState.RESERVED,
         is_work=True,
         threads=tuple(thread for thread in own if thread.anchor.category in categories),
-        faq=tuple(text for one in sequence.tasks for text in _settled(annotator, ThreadEnd.FAQ, one)),
+        faq=tuple(
+            text for annotator_task in sequence.tasks for text in _settled(annotator, ThreadEnd.FAQ, annotator_task)
+        ),
         additions=tuple(
             text
-            for one in sequence.tasks
-            for text in _not_written(one.guideline, _settled(annotator, ThreadEnd.GUIDELINE, one))
+            for annotator_task in sequence.tasks
+            for text in _not_written(annotator_task.guideline, _settled(annotator, ThreadEnd.GUIDELINE, annotator_task))
         ),
         returned=returned.get(token, ""),
     )

@@ -311,7 +311,7 @@ def read_queue_item(request: HttpRequest, study: str, item: str) -> dict[str, An
     """Return a dialogue in one category as the page of its review shows it: blinded and redacted."""
     senior = _annotator(request, "read_queue_item", study)
     sheet = review.review_sheet(senior.records, own_item(senior, item), senior.participant)
-    resolved = {(one.question, one.turn) for one in sheet.resolutions}
+    resolved = {(resolution.question, resolution.turn) for resolution in sheet.resolutions}
     senior.access.audit("read dialogue by API", f"item {item}", token=token_of(request).token)
     return {
         "id": item,
@@ -320,8 +320,12 @@ def read_queue_item(request: HttpRequest, study: str, item: str) -> dict[str, An
         "is_under_review": sheet.is_frozen,
         "dialogue": _dialogue(sheet.dialogue),
         "disputes": [
-            {"question": one.question, "turn": one.turn, "is_resolved": (one.question, one.turn) in resolved}
-            for one in sheet.discrepancies
+            {
+                "question": discrepancy.question,
+                "turn": discrepancy.turn,
+                "is_resolved": (discrepancy.question, discrepancy.turn) in resolved,
+            }
+            for discrepancy in sheet.discrepancies
         ],
     }
 

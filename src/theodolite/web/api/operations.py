@@ -200,8 +200,8 @@ def _filter(context: StudyContext, query: records.RecordQuery, guideline: str = 
     """
     study = context.loaded.study
     names = (
-        ("application", query.application, [one.name for one in study.applications]),
-        ("scenario", query.scenario, [one.name for one in study.scenarios]),
+        ("application", query.application, [application.name for application in study.applications]),
+        ("scenario", query.scenario, [scenario.name for scenario in study.scenarios]),
         ("guideline", guideline, [one.name for one in study.guidelines]),
     )
     for key, value, known in names:
@@ -318,7 +318,14 @@ def read_latest_results(request: HttpRequest, study: str) -> HttpResponse:
     """Return the results of the latest finished measurement; `Content-Location` names the measurement."""
     access = permitted(request, "read_latest_results", study)
     finished = access.hosted.measurements.filter(problem="").exclude(done_at=None)
-    row = next((one for one in finished.order_by("-done_at", "-id") if (one.folder / RESULTS).is_file()), None)
+    row = next(
+        (
+            measurement
+            for measurement in finished.order_by("-done_at", "-id")
+            if (measurement.folder / RESULTS).is_file()
+        ),
+        None,
+    )
     if row is None:
         message = "the study has no finished measurement. Start one with `start_measurement`"
         raise NotFound(message)

@@ -37,5 +37,4 @@ __all__ = [
     "EthicsApproval", "EventMessage", "GuessCount", "HostedStudy", "Invitation", "Measurement", "Membership",
     "PausedApplication", "PersonalCode", "Recruit", "RecruitLink", "SavedView", "SchemaDraft", "SchemaRevision",
     "SchemaVersion", "Scope", "Screening", "StoredKey", "Submission", "TimeSlot", "UnsentText", "Webhook",
-    "WebhookDelivery",
-]  # fmt: skip
+    "WebhookDelivery"]  # fmt: skip

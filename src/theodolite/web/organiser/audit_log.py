@@ -120,7 +120,9 @@ def audit_log(request: HttpRequest, access: AccessContext) -> HttpResponse:
     entries = wanted.entries(access.hosted)
     if request.GET.get("as") == "csv":
         lines = _lines(access.hosted, list(entries))
-        rows = [(one.at.isoformat(timespec="seconds"), one.who, one.verb, one.subject, one.facts) for one in lines]
+        rows = [
+            (line.at.isoformat(timespec="seconds"), line.who, line.verb, line.subject, line.facts) for line in lines
+        ]
         return csv_file("audit-log.csv", ("time (UTC)", "who", "action", "subject", "details"), rows)
     page = Paginator(entries, _ON_A_PAGE).get_page(request.GET.get("page"))
     everything = AuditEntry.objects.filter(hosted=access.hosted).order_by()
@@ -132,7 +134,10 @@ def audit_log(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "lines": _lines(access.hosted, list(page)),
         "filter": wanted,
         "verbs": sorted(set(everything.values_list("verb", flat=True).distinct())),
-        "people": [*((one.token, str(one)) for one in people), *([(SERVER, "the server")] if "" in actors else [])],
+        "people": [
+            *((person.token, str(person)) for person in people),
+            *([(SERVER, "the server")] if "" in actors else []),
+        ],
     }
     return render(request, "web/organiser/audit_log.html", shown)
 

@@ -304,9 +304,9 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
         timeline=timeline,
         charts=charts_of(timeline, _agreement(queue, zone, now), now, zone),
         attention=[
-            *(_stuck_row(one, people, hosted) for one in stuck[:MOST_ROWS]),
-            *(_failing_row(one, hosted) for one in failing),
-            *(_stuck_annotator_row(one, people, hosted) for one in annotators[:MOST_ROWS]),
+            *(_stuck_row(tester, people, hosted) for tester in stuck[:MOST_ROWS]),
+            *(_failing_row(application, hosted) for application in failing),
+            *(_stuck_annotator_row(annotator, people, hosted) for annotator in annotators[:MOST_ROWS]),
             *_question_rows(hosted),
             *_case_row(n_cases),
         ],

@@ -326,16 +326,18 @@ def close_link(request: HttpRequest, access: AccessContext, link: str) -> HttpRe
 def links_file(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Return the links of open invitations and of testers with open tasks as CSV, for a mail merge."""
     invitations = Invitation.objects.select_related("hosted").filter(hosted=access.hosted, used_at=None)
-    waiting = [one for one in invitations.order_by("-id") if standing_of(one) is not Standing.WITHDRAWN]
+    waiting = [
+        invitation for invitation in invitations.order_by("-id") if standing_of(invitation) is not Standing.WITHDRAWN
+    ]
     rows = [
         (one.name, one.email, one.role, standing_of(one).value, absolute(request, invitation_path(one)))
         for one in waiting
     ]
-    members = [one for one in participants_of(access.hosted) if one.is_waited_for]
+    members = [participant for participant in participants_of(access.hosted) if participant.is_waited_for]
     rows += [
-        (str(one.membership.account), address_of(one.membership), one.membership.role, one.state.value,
-         link_of(request, one.membership))
-        for one in members
+        (str(member.membership.account), address_of(member.membership), member.membership.role, member.state.value,
+         link_of(request, member.membership))
+        for member in members
     ]  # fmt: skip
     access.audit("exported links", f"study {access.hosted.token}", n=len(rows))
     return csv_file("links.csv", ("name", "email", "role", "status", "link"), rows)

@@ -69,11 +69,11 @@ def identifiers(request: HttpRequest, access: AccessContext, measurement: str) -
     if row is None or not (row.folder / REVIEW).is_file():
         raise Http404
     known = _decisions(access.hosted)
-    findings = [_decided(one, known) for one in read_review(row.folder / REVIEW).values()]
+    findings = [_decided(identifier_finding, known) for identifier_finding in read_review(row.folder / REVIEW).values()]
     if request.method != "POST":
-        return _page(request, access, [FindingRow(finding=one) for one in findings])
+        return _page(request, access, [FindingRow(finding=finding) for finding in findings])
     reviewer = str(access.account)
-    rows = [_sent(one, request.POST, reviewer) for one in findings]
+    rows = [_sent(finding, request.POST, reviewer) for finding in findings]
     if any(line.problem for line in rows):
         return _page(request, access, rows, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     _store(access.hosted, {**known, **{line.finding.key: line.finding for line in rows}})
@@ -93,7 +93,7 @@ def _decisions(hosted: HostedStudy) -> Mapping[str, IdentifierFinding]:
 def _store(hosted: HostedStudy, decided: Mapping[str, IdentifierFinding]) -> None:
     """Store decisions without the texts, so that a withdrawal leaves none in the study's folder."""
     file = Path(hosted.folder) / REVIEW
-    write_whole(file, review_text(replace(one, words="", context="") for one in decided.values()))
+    write_whole(file, review_text(replace(finding, words="", context="") for finding in decided.values()))
     file.chmod(0o600)
 
 
@@ -108,7 +108,7 @@ def _sent(finding: IdentifierFinding, sent: Mapping[str, str], reviewer: str) ->
     word, reason = sent.get(f"decision:{finding.key}", ""), sent.get(f"reason:{finding.key}", "").strip()
     if not word and sent.get("act") == "redact_rest":
         word = ReviewDecision.REDACT.value
-    if word not in {one.value for one in ReviewDecision}:
+    if word not in {decision.value for decision in ReviewDecision}:
         return FindingRow(finding=finding, problem="Choose redact or keep.")
     decided = replace(finding, decision=ReviewDecision(word), reason=reason, reviewer=reviewer if word else "")
     if decided.decision is ReviewDecision.KEEP and not reason:

@@ -233,7 +233,7 @@ def _line(measurement: Measurement, number: int | None, reported: Sequence[str])
         files=[pair for pair in _TITLES.items() if (measurement.folder / pair[0]).is_file()],
         reported=reported,
         has_identifiers=bool(findings),
-        n_undecided=sum(not one.is_decided for one in findings),
+        n_undecided=sum(not finding.is_decided for finding in findings),
     )
 
 

@@ -171,7 +171,7 @@ def _shown(request: HttpRequest, access: AccessContext, *, problem: str = "") ->
             ReviewedPart(
                 part=part,
                 evidence=evidence[part],
-                lines=tuple((one, _author(one, names)) for one in lines if one.entry.part is part),
+                lines=tuple((entry, _author(entry, names)) for entry in lines if entry.entry.part is part),
             )
             for part in SeriesPart
         ],
@@ -215,7 +215,7 @@ def _earlier(access: AccessContext) -> tuple[NumberedEntry, ...]:
     own = HostedStudy.objects.filter(
         memberships__account=access.account, memberships__role=Role.ORGANISER.value, memberships__left_at=None
     )
-    studies = [one.name for one in own.exclude(pk=access.hosted.pk) if _series_name(one) == series.follows]
+    studies = [study.name for study in own.exclude(pk=access.hosted.pk) if _series_name(study) == series.follows]
     return open_decisions(server_store(), studies)
 
 

@@ -344,7 +344,7 @@ def _next_place(annotator: AnnotatorContext, item: str, recorded: str) -> str:
     """Return the key of the next dispute without a result after the recorded one; else the recorded one."""
     seen = review.review_sheet(annotator.records, item, annotator.participant)
     settled = {question_key(one.question, one.turn) for one in seen.resolutions}
-    places = [question_key(one.question, one.turn) for one in seen.discrepancies]
+    places = [question_key(discrepancy.question, discrepancy.turn) for discrepancy in seen.discrepancies]
     at = places.index(recorded) if recorded in places else 0
     return next((place for place in (*places[at:], *places[:at]) if place not in settled), recorded)
 
