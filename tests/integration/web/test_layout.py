@@ -31,7 +31,7 @@ FAULTS = Path(__file__).with_name("layout.js").read_text(encoding="utf-8")
 """A function of the page that returns its layout faults, one line each."""
 
 _LINKS = "[...document.querySelectorAll('a[href]')].map(link => link.href.split('#')[0])"
-_TOKEN = re.compile(r"(?<=/)(?:[A-Za-z0-9_-]{12}|[0-9a-f]{16})(?=/|$)")
+_TOKEN = re.compile(r"(?<=/)(?:(?=[^/]*[A-Z0-9_])[A-Za-z0-9_-]{12}|[0-9a-f]{16})(?=/|$)")
 
 
 @pytest.fixture(scope="module")
