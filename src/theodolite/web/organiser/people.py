@@ -373,7 +373,7 @@ class ParticipantState(StrEnum):
 
     INVITED = "invited"
     """Invited by a link or code that has not been used."""
-    HERE = "here"
+    JOINED = "joined"
     """Has joined; a tester has done nothing yet."""
     SCREENED = "screened"
     SCREENED_OUT = "screened out"
@@ -493,7 +493,7 @@ def _before_consent(membership: Membership) -> ParticipantState:
     invitation = getattr(membership, "invitation", None)
     never_came = code is not None and code.first_used_at is None and invitation is None
     is_recruit = getattr(membership, "recruit", None) is not None
-    return ParticipantState.INVITED if never_came and not is_recruit else ParticipantState.HERE
+    return ParticipantState.INVITED if never_came and not is_recruit else ParticipantState.JOINED
 
 
 def link_of(request: HttpRequest, membership: Membership) -> str:
