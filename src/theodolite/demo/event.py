@@ -33,6 +33,7 @@ from theodolite.config.permissions import WORKSPACE_NAME
 from theodolite.config.yaml_source import read_yaml, typed
 from theodolite.demo.people import (
     account_of,
+    load_edition,
     load_gate,
     load_kitchen,
     load_members,
@@ -106,7 +107,8 @@ def seed(folder: str) -> HostedStudy:
 
 
 def furnish(hosted: HostedStudy) -> None:
-    """Load answers, flags, questions, labels and earlier participants, and the second event."""
+    """Publish the study; load answers, flags, questions, labels and earlier participants, and the second event."""
+    load_edition(hosted, hosted.memberships.get(role=Role.ORGANISER.value).account)
     load_review(hosted)
     load_labels(hosted)
     load_combined_review(hosted)

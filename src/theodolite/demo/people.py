@@ -45,7 +45,7 @@ from theodolite.testing.assigning import people_levels
 from theodolite.testing.planning import draw_plan
 from theodolite.web.accounts.invitations import invite, join
 from theodolite.web.annotator.home import records
-from theodolite.web.events import TESTERS, event_of, host_study, study_in_files
+from theodolite.web.events import TESTERS, event_of, host_study, last_edition, publish, study_in_files
 from theodolite.web.models import (
     Account,
     EthicsApproval,
@@ -104,6 +104,20 @@ def load_members(folder: str) -> HostedStudy:
         load_approval(hosted)
         _pass_screening(hosted)
     return hosted
+
+
+def load_edition(hosted: HostedStudy, by: Account) -> None:
+    """Publish the study if it was not published, and date the publication before its first session.
+
+    The entry of the audit log keeps its own time, because entries are never changed.
+    """
+    if last_edition(hosted) is None:
+        publish(hosted, by, version_of(study_in_files(hosted).study))
+        hosted.editions.update(made_at=timezone.now() - _PUBLISHED_AGO)
+
+
+_PUBLISHED_AGO = timedelta(days=5)
+"""Time since the publication of the study."""
 
 
 def load_approval(hosted: HostedStudy) -> None:
@@ -192,6 +206,7 @@ def load_kitchen(folder: Path) -> None:
     if hosted.state == HostedStudy.State.OPEN:
         return
     load_approval(hosted)
+    load_edition(hosted, accounts[content["organiser"]])
     join(accounts[content["newcomer"]], hosted, Role.FIELD_TESTER)
     for name, topics in content["chosen"].items():
         tester = join(Account.objects.create_user(name=name), hosted, Role.FIELD_TESTER)
