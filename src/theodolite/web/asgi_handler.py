@@ -200,6 +200,12 @@ async def open_pool() -> AsyncIterator[None]:
     try:
         yield
     finally:
+        close_pool()
+
+
+def close_pool() -> None:
+    """Shut the pool down; the next request opens a new one, whose threads use the database of that time."""
+    if _pool.cache_info().currsize:
         _pool().shutdown(wait=False)
         _pool.cache_clear()
 

@@ -25,6 +25,7 @@ from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
 from theodolite.demo.event import seed
 from theodolite.demo.studies import lay_out_event
 from theodolite.domain.event import Role
+from theodolite.web.asgi_handler import close_pool
 from theodolite.web.models import Account, HostedStudy
 
 DEMO_FOLDER = "theodolite-event"
@@ -153,7 +154,11 @@ def _closed(file: Path) -> Path:
 
 @pytest.fixture
 def event(event_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostedStudy]:
-    """The seeded event in a workspace of this test's own, for Django's test client and for models."""
+    """The seeded event in a workspace of this test's own, for Django's test client and for models.
+
+    Threads that an earlier test left in the pool would use the database of that test.
+    """
+    close_pool()
     monkeypatch.setattr(settings, "WORKSPACE", tmp_path)
     monkeypatch.setattr(settings, "HOST_RESOLVER", FakeHostResolver())
     database = database_settings(tmp_path, patience_s=1)

@@ -11,7 +11,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from theodolite.web import asgi_handler
-from theodolite.web.asgi_handler import Background, SingleThreadHandler, once
+from theodolite.web.asgi_handler import Background, SingleThreadHandler, close_pool, once, run_in_pool
 
 SCOPE = {"type": "http", "method": "GET", "path": "/x/", "query_string": b"", "headers": [(b"host", b"localhost")]}
 
@@ -127,3 +127,12 @@ async def test_background_work_does_not_inherit_the_context_of_its_request(answe
         await asyncio.sleep(0)
 
     assert known == [0]
+
+
+@pytest.mark.usefixtures("event")
+async def test_the_threads_of_a_closed_pool_end() -> None:
+    thread = await run_in_pool(threading.current_thread)
+    close_pool()
+    await asyncio.to_thread(thread.join, 60)
+
+    assert not thread.is_alive()
