@@ -21,7 +21,13 @@ from pathlib import Path
 from secrets import token_hex
 from shutil import copyfileobj, move
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.apps import apps
+from django.core.management.color import no_style
+from django.db import connection, connections, transaction
+from django.db.models import Model
+from django.db.utils import load_backend
 
 from theodolite.bootstrap.database import DATABASE_NAME, configure_django, database_settings, make_workspace
 from theodolite.bootstrap.web_settings import serving_settings
@@ -156,7 +162,6 @@ def _copy_postgresql(folder: Path, database_url: str) -> None:
 
 def _copy_to_postgresql(folder: Path, database_url: str) -> None:
     from theodolite.bootstrap.backup import copy_database
-    from theodolite.bootstrap.database import database_settings
     from theodolite.bootstrap.migration import migrate
 
     migrate(folder, database_settings(folder), whole=True)  # a copy needs the tables of this version
@@ -273,9 +278,6 @@ def _require_no_others(paths: list[Path], folder: Path, workspace: Path) -> None
             raise InputError(message)
 
 
-if TYPE_CHECKING:
-    from django.db.models import Model
-
 _TARGET = "target"
 
 _AT_ONCE = 500
@@ -344,9 +346,6 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
 
 
 def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:
-    from django.db import connections, transaction
-    from django.db.utils import load_backend
-
     from theodolite.store.statements import without_time_limits
 
     settings = connections.configure_settings({"default": dict(target)})["default"]
@@ -375,8 +374,6 @@ def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:
 
 def _fix_state() -> None:
     """Read one state of the source throughout; SQLite's transactions do so by default."""
-    from django.db import connection
-
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
@@ -384,9 +381,6 @@ def _fix_state() -> None:
 
 def _models() -> list[type[Model]]:
     """Return the models of the tables that the source has, in order of their names."""
-    from django.apps import apps
-    from django.db import connection
-
     there = set(connection.introspection.table_names())
     models = {_table(model): model for model in apps.get_models(include_auto_created=True) if not model._meta.proxy}  # noqa: SLF001
     return [models[name] for name in sorted(models) if name in there]
@@ -408,8 +402,6 @@ def _insert_all(model: type[Model]) -> None:
 
 
 def _insert(model: type[Model], objects: list[Any], fields: list[Any]) -> None:
-    from django.db import connections
-
     at_once = connections[_TARGET].ops.bulk_batch_size(fields, objects)
     for start in range(0, len(objects), at_once):
         part = objects[start : start + at_once]
@@ -418,9 +410,6 @@ def _insert(model: type[Model], objects: list[Any], fields: list[Any]) -> None:
 
 def _reset_numbers(models: list[type[Model]]) -> None:
     """Number new rows after the copied ones."""
-    from django.core.management.color import no_style
-    from django.db import connections
-
     with connections[_TARGET].cursor() as cursor:
         for statement in connections[_TARGET].ops.sequence_reset_sql(no_style(), models):
             cursor.execute(statement)

@@ -41,6 +41,7 @@ from theodolite.domain.monitoring import Alert, History, Watch, WatchRules
 from theodolite.domain.run import Run
 from theodolite.domain.study import Study
 from theodolite.gateways.tables import is_database, query_rows
+from theodolite.measurement.sample_size import compare_by_mitigation, compare_sides
 from theodolite.reporting.comparing.document import comparison_document, sides_of
 from theodolite.reporting.comparing.text import comparison_html
 from theodolite.reporting.monitoring.document import watch_document
@@ -223,8 +224,6 @@ def differences_from(
     Raises:
         InputError: If the baseline contains nothing comparable.
     """
-    from theodolite.measurement.sample_size import compare_sides
-
     with ExitStack() as stack:
         source, application = _place(baseline, context.path)
         before = _chosen(_Desk(stack, environ), source, application)
@@ -249,8 +248,6 @@ _Chosen = tuple[tuple[str, str], Comparison]
 
 
 def _by_mitigation(desk: _Desk, source: str) -> list[_Chosen]:
-    from theodolite.measurement.sample_size import compare_by_mitigation
-
     sides = desk.sides_at(source)
     result = compare_by_mitigation(sides)
     if not result:
@@ -265,8 +262,6 @@ def _by_mitigation(desk: _Desk, source: str) -> list[_Chosen]:
 
 
 def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
-    from theodolite.measurement.sample_size import compare_sides
-
     current, there = _place(first, study), _place(second, study)
     sides = _chosen(desk, *current), _chosen(desk, *there)
     if len(sides[0]) == len(sides[1]) == 1:

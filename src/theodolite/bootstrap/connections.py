@@ -33,6 +33,7 @@ from theodolite.gateways.applications.workers import USUAL_VARIABLES
 from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.rate_limiter import SlotPools
+from theodolite.plugins.discovery import part_named
 from theodolite.ports.application import ApplicationClient, Labeller, Model, Stoppable
 from theodolite.ports.progress import Clock
 from theodolite.usecases.conformance import Examination, examine, greet
@@ -187,7 +188,6 @@ def _plugin_model(endpoint: ModelEndpoint, environ: Mapping[str, str]) -> Model 
         return None
     from theodolite.bootstrap.plugins import model_providers
     from theodolite.gateways.models.plugin_model import PluginModel
-    from theodolite.plugins.discovery import part_named
 
     provider: ModelProvider = part_named(model_providers().values(), endpoint.plugin, "model provider")
     try:

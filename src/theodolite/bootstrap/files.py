@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TypeAlias
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 import theodolite
 from theodolite.bootstrap.plugins import has_foreign_measurement
@@ -168,8 +168,6 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
         folder: The workspace; if it is not writable, nothing is stored.
         measure: Measures the evidence.
     """
-    from pydantic import ValidationError
-
     if _is_about_people(evidence) or has_foreign_measurement():
         return measure(evidence)
     fingerprint = fingerprint_of(evidence)
@@ -195,8 +193,6 @@ def measured(evidence: Evidence, folder: Path, measure: Callable[[Evidence], Fin
 @cache
 def _findings_adapter() -> TypeAdapter[Findings]:
     """Return the JSON converter of findings; cached, because building it takes longer than reading a file."""
-    from pydantic import TypeAdapter
-
     return TypeAdapter(Findings)
 
 
@@ -213,8 +209,6 @@ def _is_about_people(evidence: Evidence) -> bool:
 
 
 def _store(path: Path, content: bytes) -> None:
-    from theodolite.domain.errors import StorageUnavailable
-
     try:
         write_whole(path, content)
     except StorageUnavailable:

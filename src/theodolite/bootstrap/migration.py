@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache
@@ -13,8 +14,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, cast
 
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db import Error, connection
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from filelock import FileLock
 
 from theodolite.domain.errors import WrongSchema
@@ -24,7 +26,6 @@ from theodolite.store.executor import Place, database_thread
 from theodolite.store.statements import without_time_limits
 
 if TYPE_CHECKING:  # a process that finds all tables does not wait for the lock that creates or changes them
-    from django.db.backends.base.schema import BaseDatabaseSchemaEditor
     from django.db.migrations.state import StateApps
 
 _LOG = logging.getLogger(__name__)
@@ -154,8 +155,6 @@ def _without_tables(*, whole: bool) -> list[AppConfig]:
 
     This is possible in an empty database, and in one that contains only the store's current tables.
     """
-    from django.apps import apps
-
     there = set(connection.introspection.table_names())
     requested = list(apps.get_app_configs()) if whole else [apps.get_app_config("store")]
     missing = [app for app in requested if not there & _tables_of(app)]
@@ -204,7 +203,6 @@ def _steps_of(application: str) -> list[str]:
 
 def _do_again(application: str, name: str, editor: BaseDatabaseSchemaEditor) -> None:
     """Apply a migration's steps except table changes. Steps of other packages only repair rows, and there are none."""
-    from django.apps import apps
     from django.db.migrations import RunPython
 
     if application.partition(".")[0] != _OURS:
@@ -282,8 +280,6 @@ def _back_up(workspace: Path, last_migration: str) -> None:
     """Copy a SQLite file, including its write-ahead log."""
     if connection.vendor != "sqlite":
         return
-    import sqlite3
-
     folder = workspace / "backups"
     folder.mkdir(exist_ok=True)
     source = Path(str(connection.settings_dict["NAME"]))

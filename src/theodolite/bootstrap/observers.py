@@ -5,6 +5,7 @@ A process has one set of observers, as it has one standard error. Nothing is imp
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -14,18 +15,17 @@ from hmac import compare_digest
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import InputError
+from theodolite.ports.progress import Observer, Sample
 
 if TYPE_CHECKING:
-    import logging
     from wsgiref.simple_server import WSGIRequestHandler
     from wsgiref.types import StartResponse, WSGIApplication
 
     from opentelemetry.sdk.trace import TracerProvider
 
-    from theodolite.domain.application import ModelEndpoint
     from theodolite.gateways.telemetry import PrometheusMetrics, SecretFilter
-    from theodolite.ports.progress import Observer, Sample
 
 TOKEN_VARIABLE = "THEODOLITE_METRICS_TOKEN"  # noqa: S105 - the name of a variable
 """Token for reading the metrics; if it is empty, only this machine can read them."""
@@ -223,8 +223,6 @@ def start_json_logs(environ: Mapping[str, str] = os.environ) -> None:
     """Turn log records, warnings and everything that is written to standard error into JSON lines there."""
     if _process.logs is not None:
         return
-    import logging
-
     from theodolite.gateways.telemetry import JsonFormatter, LineLog
 
     stderr = sys.stderr
@@ -294,8 +292,6 @@ def stop_observers() -> None:
     if _process.traces is not None:
         _process.traces.shutdown()
     if (logs := _process.logs) is not None:
-        import logging
-
         logging.getLogger().removeHandler(logs.handler)
         logging.getLogger("theodolite").setLevel(logging.NOTSET)
         logging.captureWarnings(capture=False)

@@ -22,7 +22,7 @@ from theodolite.config.permissions import (
     workspace_for,
 )
 from theodolite.config.required_access import KeyUse, NamedCode, code_hash_of, named_code, named_keys
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import InputError, StorageUnavailable
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
@@ -211,8 +211,6 @@ def trust_new_study(folder: Path, *, reads: Iterable[Path] = ()) -> bool:
     Returns:
         Whether the permission was stored; if not, the first run asks.
     """
-    from theodolite.domain.errors import StorageUnavailable
-
     try:
         make_workspace(workspace_for(folder))
         remember_permissions(folder, Permissions(paths=tuple(reads), all_code=True, is_own=True))

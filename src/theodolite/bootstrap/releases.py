@@ -22,6 +22,7 @@ from theodolite.assessment.redaction import redacted
 from theodolite.bootstrap.files import tree_file_name, tree_file_pieces, write_whole
 from theodolite.bootstrap.plugins import plugin_measures, tree_methods
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries
+from theodolite.config.load_context import role_break_rules
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Adjudication, Annotation
 from theodolite.domain.dialogue import Dialogue
@@ -376,7 +377,6 @@ def records_of(files: Mapping[str, str]) -> ReleasedRecords:
 
 def _scored(evidence: Evidence) -> tuple[dict[str, Json], dict[str, str]]:
     """Return the results of a release and the files of its trees."""
-    from theodolite.config.load_context import role_break_rules
     from theodolite.measurement import measure_study  # numpy and scipy are slow to import
 
     findings = measure_study(

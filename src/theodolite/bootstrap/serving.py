@@ -15,12 +15,17 @@ from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from typing import TYPE_CHECKING
 
+import uvicorn
+from django.core.checks import run_checks
+from django.db import connections
 from filelock import FileLock, Timeout
 
 from theodolite.assessment.manual_annotation import person_of
 from theodolite.bootstrap.database import configure_django, database_settings, make_workspace
+from theodolite.bootstrap.http_limits import BoundedProtocol
 from theodolite.bootstrap.observers import metrics_token, process_metrics, start_traces
 from theodolite.bootstrap.study_context import StudyContext, open_study
+from theodolite.bootstrap.viewing import LocalStudies
 from theodolite.bootstrap.web_settings import DEMO, WEB, machine_names, serving_settings, viewing_settings
 from theodolite.config.permissions import SERVING, made_secret, workspace_for
 from theodolite.config.serving import LOOPBACK, ServingSettings
@@ -155,8 +160,6 @@ def server_lock(workspace: Path) -> Iterator[bool]:
     Args:
         workspace: Folder of the workspace.
     """
-    from django.db import connections
-
     connection = connections.create_connection("default")
     if connection.vendor != "postgresql":
         lock = FileLock(workspace / "serve.lock")
@@ -192,10 +195,6 @@ def listen(
     Raises:
         InputError: If the address cannot be listened on.
     """
-    import uvicorn
-
-    from theodolite.bootstrap.http_limits import BoundedProtocol
-
     _write_for_the_operator_alone()
     _log_errors_only()
     sys.setswitchinterval(TURN_S)
@@ -337,8 +336,6 @@ def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
 
 def _of_django(serving: Serving) -> Iterator[LocatedDiagnostic]:
     """Yield the messages of the web framework's own check."""
-    from django.core.checks import run_checks
-
     for run_check in run_checks(include_deployment_checks=True):
         number = str(run_check.id).rpartition(".")[2]
         if number in _NOT_OURS or (number in _ONLY_HTTPS and not serving.settings.is_https):
@@ -366,8 +363,6 @@ def view(path: str, tell: Callable[[str], None], *, port: int = 0) -> None:
     Raises:
         InputError: If there is no such folder, or the port cannot be listened on.
     """
-    from theodolite.bootstrap.viewing import LocalStudies
-
     viewed = LocalStudies(root=path, umask=_present_umask())
     settings = ServingSettings(host=LOOPBACK_HOST, port=port)
     serving = Serving(workspace=workspace_for(Path(path)), settings=settings)

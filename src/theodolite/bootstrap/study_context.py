@@ -14,6 +14,7 @@ from theodolite.bootstrap.connections import NOTHING_PASSED, Passed, SystemClock
 from theodolite.bootstrap.database import DATABASE_VARIABLE, open_store, open_store_to_read
 from theodolite.bootstrap.permission import with_stored_keys, with_team_keys
 from theodolite.bootstrap.plugins import plugin_measures, resource_resolver, strategy_catalogue, tree_methods
+from theodolite.config.load_context import role_break_rules
 from theodolite.config.loading import LoadedStudy, load_study
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.annotator import ModelJudge
@@ -163,7 +164,6 @@ class StudyContext:
             NotFound: If the study has no run in this workspace.
             InputError: If it has changed since.
         """
-        from theodolite.config.load_context import role_break_rules
         from theodolite.usecases.measuring import evidence_of
 
         study, event = self.loaded.study, event_evidence_in(self.store, self.loaded.study)
@@ -205,7 +205,6 @@ class StudyContext:
     def findings(self, evidence: Evidence) -> Findings:
         """Return the measurements of the evidence; cached for unchanged evidence."""
         from theodolite.bootstrap.files import measured
-        from theodolite.config.load_context import role_break_rules
 
         def measure(of: Evidence) -> Findings:
             from theodolite.measurement.study.findings import measure_study

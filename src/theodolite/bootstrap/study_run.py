@@ -19,7 +19,9 @@ from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.gate import GateResult, GateState, worst_of
+from theodolite.measurement.sample_size import compare_sides
 from theodolite.reporting.comparing.document import sides_of
+from theodolite.reporting.comparing.text import comparison_text
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
 from theodolite.reporting.exporting.figures import figures_of
 from theodolite.reporting.queries.cases import cases_of, rules_of
@@ -90,8 +92,6 @@ class RunComparison:
         return DialogueSet(tuple(labels), self.evidence)
 
     def __repr__(self) -> str:
-        from theodolite.reporting.comparing.text import comparison_text
-
         return comparison_text((self.comparison,))
 
 
@@ -161,8 +161,6 @@ class StudyRun:
         Raises:
             InputError: If the run has no application of that name.
         """
-        from theodolite.measurement.sample_size import compare_sides
-
         text = Path(self.written.results).read_text(encoding="utf-8")
         sides = {side.application: side for side in sides_of(json.loads(text), self.written.results)}
         for name in (first, second):

@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+from click.shell_completion import get_completion_class
 
 from theodolite.bootstrap.documentation import CONTENTS, Page, default_site_folder, documentation, write_site
 from theodolite.bootstrap.plugins import plugins_here, resource_resolver
-from theodolite.cli.main import Group
+from theodolite.cli.main import Group, cli
 from theodolite.cli.terminal import as_line, json_option
 from theodolite.config.load_context import SHIPPED
 from theodolite.config.packs import PackCard, install_pack, pack_card
+from theodolite.config.personas import shipped_personas
+from theodolite.domain.application import ModelKind
 from theodolite.domain.errors import did_you_mean
 from theodolite.domain.text import printable, printable_line
+from theodolite.measurement.trees.methods import methods_with
 from theodolite.plugins.discovery import HOOKS
+from theodolite.testing.strategies import catalogue_with
 
 _WIDTH = 80
 _MARGIN = 11
@@ -155,10 +160,6 @@ def _built_in(hook: str) -> tuple[str, ...]:
     """Return the names of the built-in parts, from the tables that the commands use."""
     from theodolite.bootstrap.exchange import ExportForm  # these modules load much
     from theodolite.bootstrap.tool_imports import SHIPPED_IMPORTERS
-    from theodolite.config.personas import shipped_personas
-    from theodolite.domain.application import ModelKind
-    from theodolite.measurement.trees.methods import methods_with
-    from theodolite.testing.strategies import catalogue_with
 
     tables: Mapping[str, tuple[str, ...]] = {
         "applications": ("recorded", "model", "http", "python", "aria"),
@@ -229,10 +230,6 @@ def completion(shell: str) -> int:
       eval "$(theodolite completion zsh)"           in ~/.zshrc
       theodolite completion fish | source           in config.fish
     """  # noqa: D301 - click's mark for "keep these lines"
-    from click.shell_completion import get_completion_class
-
-    from theodolite.cli.main import cli
-
     kind = get_completion_class(shell)
     if kind is None:
         message = f"no completion for `{shell}`"

@@ -29,6 +29,7 @@ from theodolite.domain.gate import GateResult, GateState, worst_of
 from theodolite.domain.instrument import Condition
 from theodolite.domain.monitoring import ScaleDirection, WatchRules
 from theodolite.domain.text import printable
+from theodolite.measurement.comparison import non_inferiority
 from theodolite.reporting.comparing.document import comparison_document
 from theodolite.reporting.comparing.text import (
     NO_COMMON_RATE,
@@ -114,8 +115,6 @@ def _show(seen: Compared, sources: tuple[str, ...], study: str, by: str | None, 
 
 def _not_ruled_out(comparisons: tuple[Comparison, ...], points: float) -> list[str]:
     """Return descriptions of the rates whose interval does not exclude an increase by the margin."""
-    from theodolite.measurement.comparison import non_inferiority
-
     result = []
     for comparison in comparisons:
         empty = unpaired(comparison)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 import shlex
 import sys
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from theodolite.bootstrap.connections import offered_models
+from theodolite.bootstrap.connections import chosen_applications, examine_application, offered_models
 from theodolite.bootstrap.permission import trust_new_study
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.reports import WrittenFiles, write_reports
@@ -23,6 +24,7 @@ from theodolite.cli.report import present_results
 from theodolite.cli.running import NOT_FINISHED, PlainProgress, run_interactively
 from theodolite.cli.terminal import as_line, json_option
 from theodolite.config.load_context import EXAMPLES, REQUIREMENTS
+from theodolite.config.loading import load_study
 from theodolite.config.starters import COLUMN_MEANINGS, EXAMPLE_FILES, StarterKind, split_study, write_starter
 from theodolite.config.tables import guess_columns, guess_lines, read_table
 from theodolite.demo.studies import DEMO_STUDIES, DemoStudy, lay_out_demo
@@ -432,11 +434,6 @@ def _print_files(kind: StarterKind, answers: Answers, files: tuple[Path, ...], n
 
 def _greeted(folder: Path) -> Examination:
     """Call the application of a new study once."""
-    import asyncio  # a study is written without it
-
-    from theodolite.bootstrap.connections import chosen_applications, examine_application
-    from theodolite.config.loading import load_study
-
     loaded = load_study(folder, environ=os.environ)
     [application] = chosen_applications(loaded, "")
     with redirect_stdout(sys.stderr):  # output of application code must not mix with ours

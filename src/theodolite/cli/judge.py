@@ -29,10 +29,21 @@ from theodolite.domain.errors import NotFound
 from theodolite.domain.estimate import Measurement, ValidationReport
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.run import UnitKind
+from theodolite.domain.tree_form import design_document
 from theodolite.execution.clients import Clients
+from theodolite.measurement.trees.checks import kinds_of
+from theodolite.measurement.trees.measuring import Draws
 from theodolite.reporting.results.annotators import validation_report_entry
+from theodolite.reporting.results.trees import comparison_entry, tree_entries
 from theodolite.reporting.terminal.judges import validation_text
 from theodolite.reporting.terminal.labels import plan_text
+from theodolite.reporting.terminal.trees import (
+    comparison_lines,
+    design_lines,
+    method_change_lines,
+    robustness_lines,
+    tree_lines,
+)
 from theodolite.usecases.judge_validation import (
     ProbePlan,
     Prober,
@@ -44,6 +55,8 @@ from theodolite.usecases.judge_validation import (
 )
 from theodolite.usecases.labels import LabelRequest, planned_labels
 from theodolite.usecases.running import RunOptions
+from theodolite.usecases.trees import chosen_of, compare_chosen, score_file
+from theodolite.usecases.trees import rescore as rescore_file
 
 
 @click.group(cls=Group)
@@ -225,11 +238,6 @@ def score(file: str, *, application: str, depth: int, seed: int, replicates: int
       theodolite tree score support/tree-by-guideline.json --depth 4
       theodolite tree score support/tree-by-guideline.json --contexts
     """  # noqa: D301 - click's mark for "keep these lines"
-    from theodolite.measurement.trees.measuring import Draws
-    from theodolite.reporting.results.trees import tree_entries
-    from theodolite.reporting.terminal.trees import robustness_lines, tree_lines
-    from theodolite.usecases.trees import score_file
-
     draws = Draws(replicates=replicates, seed=seed)
     findings = score_file(
         read_tree_file(file), application=application, draws=draws, methods=tree_methods(), contexts=contexts
@@ -254,10 +262,6 @@ def tree_show(file: str, *, depth: int, as_json: bool) -> int:
     Example
       theodolite tree show trees/own.yaml
     """  # noqa: D301
-    from theodolite.domain.tree_form import design_document
-    from theodolite.measurement.trees.checks import kinds_of
-    from theodolite.reporting.terminal.trees import design_lines
-
     design = read_tree_file(file).design
     kinds_of(design, tree_methods())
     if as_json:
@@ -288,11 +292,6 @@ def compare(first: str, second: str, *, named: tuple[str, ...], seed: int, repli
       theodolite tree compare monday.json friday.json --application bot
       theodolite tree compare run.json run.json --application bot-1.4 --application bot-1.5
     """  # noqa: D301
-    from theodolite.measurement.trees.measuring import Draws
-    from theodolite.reporting.results.trees import comparison_entry
-    from theodolite.reporting.terminal.trees import comparison_lines
-    from theodolite.usecases.trees import chosen_of, compare_chosen
-
     item = chosen_of(read_tree_file(first), named[0] if named else "")
     other = chosen_of(read_tree_file(second), named[-1] if named else "")
     result = compare_chosen(item, other, draws=Draws(replicates=replicates, seed=seed), methods=tree_methods())
@@ -363,11 +362,6 @@ def rescore(file: str, design: str, *, application: str, seed: int, replicates: 
     Example
       theodolite tree rescore spring/tree-ours.json trees/ours-2.yaml
     """  # noqa: D301
-    from theodolite.measurement.trees.measuring import Draws
-    from theodolite.reporting.results.trees import comparison_entry
-    from theodolite.reporting.terminal.trees import method_change_lines
-    from theodolite.usecases.trees import rescore as rescore_file
-
     new = read_tree_file(design).design
     draws = Draws(replicates=replicates, seed=seed)
     old = read_tree_file(file)
@@ -414,9 +408,6 @@ def expand(file: str) -> int:
     Example
       theodolite tree expand trees/own.yaml > own-expanded.json
     """  # noqa: D301
-    from theodolite.domain.tree_form import design_document
-    from theodolite.measurement.trees.checks import kinds_of
-
     design = read_tree_file(file).design.expanded()
     kinds_of(design, tree_methods())
     click.echo(json.dumps(design_document(design), ensure_ascii=False, indent=1))

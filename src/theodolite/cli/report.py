@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from theodolite.bootstrap.audience_reports import write_audience_report
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import WrittenFiles, dialogue_screen, summary_of, write_reports
@@ -16,8 +17,12 @@ from theodolite.cli.terminal import as_line, counts_of, json_option, out_option,
 from theodolite.config.series import is_series_file
 from theodolite.domain.errors import InputError, RunStopped
 from theodolite.domain.evidence import Evidence
+from theodolite.domain.gate import GateState, worst_of
 from theodolite.domain.study import Study
 from theodolite.domain.text import printable
+from theodolite.reporting.queries.cases import records_at
+from theodolite.reporting.queries.gates import gate_facts, gate_results
+from theodolite.reporting.results.gates import junit_xml
 from theodolite.reporting.series.sides import deviations
 from theodolite.usecases.audiences import Audience, AudienceKind, audience_named
 from theodolite.usecases.running import RunStatus
@@ -88,8 +93,6 @@ def report(study: str, *, partial: bool, audience: str, browser: bool, out: str 
 def _report_for(
     context: StudyContext, audience: Audience, code: int, *, browser: bool, out: str | None, as_json: bool
 ) -> int:
-    from theodolite.bootstrap.audience_reports import write_audience_report
-
     written = write_audience_report(context, audience, out=out)
     if as_json:
         click.echo(as_line({"report": written.report, "results": written.results, "exit_code": code}))
@@ -181,9 +184,6 @@ def gates_code(context: StudyContext, evidence: Evidence) -> int:
     """Return 1 if a gate of the study is not met or inconclusive, else 0."""
     if not evidence.study.gates:
         return 0
-    from theodolite.domain.gate import GateState, worst_of
-    from theodolite.reporting.queries.gates import gate_facts, gate_results
-
     facts = gate_facts(evidence, context.clock.now())
     results = gate_results(evidence.study, context.findings(evidence), facts)
     return 0 if worst_of(results) is GateState.MET else 1
@@ -204,9 +204,6 @@ def require_gates(study: Study) -> None:
 
 def write_junit(context: StudyContext, file: str) -> None:
     """Write the gates of the latest run as JUnit XML."""
-    from theodolite.reporting.queries.gates import gate_facts, gate_results
-    from theodolite.reporting.results.gates import junit_xml
-
     evidence = context.evidence()
     facts = gate_facts(evidence, context.clock.now())
     results = gate_results(evidence.study, context.findings(evidence), facts)
@@ -248,7 +245,6 @@ def show(study: str, dialogue: str, *, raw: bool, as_json: bool) -> int:
 def _dialogue_entry(context: StudyContext, label: str) -> dict[str, object]:
     """Return one dialogue of the latest run as an object; it is in the plan."""
     from theodolite.cli.mcp_server import record_entry
-    from theodolite.reporting.queries.cases import records_at
 
     position = context.sessions.find(label)
     record = next(records_at(context.evidence(), [] if position is None else [position]))

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from theodolite.bootstrap.observers import logs_json
 from theodolite.bootstrap.running import RunResult, run_study, slots_for
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.cli.terminal import as_line, is_terminal, logs_json, wants_colour, width
+from theodolite.cli.terminal import as_line, is_terminal, wants_colour, width
 from theodolite.domain.annotation import Annotation, Outcome
 from theodolite.domain.annotator import HandLabels, PythonLabeller, RecordedLabels
 from theodolite.domain.application import AriaClass, PythonCallable

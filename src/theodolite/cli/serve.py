@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import click
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE
+from theodolite.bootstrap.observers import logs_json
+from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.cli.terminal import (
     as_line,
     confirm_settings,
     diagnostics_json,
     json_option,
     log_option,
-    logs_json,
     permission_options,
     permit_paths,
     permit_run,
@@ -27,8 +28,12 @@ from theodolite.cli.terminal import (
     wants_colour,
     width,
 )
+from theodolite.config.loading import load_study
 from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
+from theodolite.config.serving import load_serving
 from theodolite.domain.errors import InputError
+from theodolite.reporting.terminal.labels import desk_lines, labelled_text, sample_text
+from theodolite.reporting.words.figures import number_of
 from theodolite.usecases.labels import LabelRequest
 
 if TYPE_CHECKING:
@@ -67,7 +72,6 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
       theodolite serve spoilers --check
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.serving import Serving, serve
-    from theodolite.config.serving import load_serving
 
     if study and not as_demo:
         _permit(study)
@@ -135,9 +139,6 @@ def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
 
 def _permit(study: str) -> None:
     """Ask for confirmation before applications of a study run, if there is a terminal."""
-    from theodolite.bootstrap.plugins import resource_resolver
-    from theodolite.config.loading import load_study
-
     permit_paths(study)
     if Path(study).exists():
         permit_run(load_study(study, resolver=resource_resolver()))
@@ -200,7 +201,6 @@ def label(
       theodolite label support --sample 100 --file labels.csv
     """  # noqa: D301 - click's mark for "keep these lines"
     from theodolite.bootstrap.serving import open_label_desk, serve_label_desk, waiting
-    from theodolite.reporting.terminal.labels import desk_lines, labelled_text
 
     request = LabelRequest(n=sample, guideline=guideline, judge=judge, seed=seed)
     if file:
@@ -223,7 +223,6 @@ def label(
 def _write_file(study: str, request: LabelRequest, path: Path, *, annotator: str, as_json: bool) -> int:
     from theodolite.bootstrap.exchange import write_label_sample
     from theodolite.bootstrap.study_context import open_study
-    from theodolite.reporting.terminal.labels import sample_text
 
     context = open_study(study)
     try:
@@ -280,8 +279,6 @@ def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_j
       theodolite dry-run spoilers
       theodolite dry-run spoilers --people 2 --out first-try
     """  # noqa: D301 - click's mark for "keep these lines"
-    from theodolite.bootstrap.plugins import resource_resolver
-    from theodolite.config.loading import load_study
     from theodolite.dry_run.event import run_event
 
     permit_paths(study)
@@ -303,8 +300,6 @@ def summary_of(result: DryRunResult, study: str) -> str:
 
 
 def _head(result: DryRunResult) -> list[str]:
-    from theodolite.reporting.words.figures import number_of
-
     people = ", ".join(f"{n} {level}" for level, n in result.people.items())
     sessions = sum(cell.sessions for cell in result.cells)
     counts = ((sessions, "session"), (result.questionnaires, "questionnaire"), (result.pages, "page"))

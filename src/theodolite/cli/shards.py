@@ -12,9 +12,11 @@ import click
 from theodolite.bootstrap.azureml import PIPELINES, PipelineOptions, check_written, write_pipeline
 from theodolite.bootstrap.azureml import submit as send
 from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.bootstrap.ray_cluster import Placement, run_on_ray
 from theodolite.bootstrap.running import RunResult
 from theodolite.bootstrap.shards import MergedRun, merge_shards, missing_text, write_shard
 from theodolite.bootstrap.study_context import StudyContext, open_study
+from theodolite.cli.report import gates_code, present_results
 from theodolite.cli.running import note, nothing_text, progress_for, run_interactively, stopped_text
 from theodolite.cli.terminal import (
     as_line,
@@ -83,8 +85,6 @@ def run_on_cluster(
     context: StudyContext, options: RunOptions, *, address: str, workers: int | None, quiet: bool
 ) -> RunResult:
     """Run a study by workers on a Ray cluster."""
-    from theodolite.bootstrap.ray_cluster import Placement, run_on_ray  # not needed by a run on this machine
-
     placement = Placement(address=address, workers=workers or 0)
     progress = progress_for(context, quiet=quiet)
     # Ray prints the logs of its workers on standard output, which holds one JSON object.
@@ -148,8 +148,6 @@ def _counts_text(merged: MergedRun) -> str:
 
 
 def _present(context: StudyContext, merged: MergedRun, *, out: str | None, as_json: bool) -> int:
-    from theodolite.cli.report import gates_code, present_results
-
     status, evidence = merged.status, context.evidence()
     if not status.dialogues:
         click.echo(nothing_text(status, evidence, context.path), err=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import click
 
+from theodolite.bootstrap.observers import hide_secrets, logs_json, metrics_server, start_json_logs, start_traces
 from theodolite.bootstrap.permission import (
     CodeRequest,
     KeyRequest,
@@ -23,14 +24,15 @@ from theodolite.bootstrap.permission import (
     refusal_text,
 )
 from theodolite.config.loading import LoadedStudy
+from theodolite.config.required_access import named_keys
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import InputError
 from theodolite.domain.text import printable, printable_line
+from theodolite.ports.progress import Sample
 from theodolite.usecases.running import RunStatus
 
 if TYPE_CHECKING:
     from theodolite.bootstrap.study_context import StudyContext
-    from theodolite.ports.progress import Sample
 
 WIDEST = 80
 """Width that screens are designed for; columns."""
@@ -212,15 +214,7 @@ def observer_options(command: Command) -> Command:
 
 def _start_logs(_context: click.Context, _option: click.Parameter, value: str) -> None:
     if value == "json":
-        from theodolite.bootstrap.observers import start_json_logs
-
         start_json_logs()
-
-
-def logs_json() -> bool:
-    """Return whether standard error is JSON Lines, without progress bars and screens."""
-    observers = sys.modules.get("theodolite.bootstrap.observers")
-    return observers is not None and observers.logs_json()
 
 
 @contextmanager
@@ -240,8 +234,6 @@ def observed(
     if not (listen or os.environ.get("THEODOLITE_TRACES") or logs_json()):
         yield
         return
-    from theodolite.bootstrap.observers import metrics_server, start_traces
-
     start_traces(os.environ)
     for context in contexts:
         hide_keys(context)
@@ -254,10 +246,7 @@ def observed(
 
 def hide_keys(context: StudyContext) -> None:
     """Keep the keys that a study names out of logs and traces."""
-    if (observers := sys.modules.get("theodolite.bootstrap.observers")) is not None:
-        from theodolite.config.required_access import named_keys
-
-        observers.hide_secrets(context.environ.get(use.variable, "") for use in named_keys(context.loaded.study))
+    hide_secrets(context.environ.get(use.variable, "") for use in named_keys(context.loaded.study))
 
 
 def permit_paths(study: str) -> None:

@@ -28,7 +28,7 @@ from theodolite.config.connections import (
 )
 from theodolite.config.load_context import Entry, LoadContext, no_plugin_part
 from theodolite.config.recordings import RecordedSpec
-from theodolite.config.required_access import foreign_module
+from theodolite.config.required_access import code_problem, foreign_module
 from theodolite.config.validation import KIND, Filled, Spec, form_of, variables, without_empty
 from theodolite.domain.application import (
     ARIA_SLOTS,
@@ -276,8 +276,6 @@ def _check_code(entry: Entry[Spec], key: str, target: str, form: str, context: L
     """Add an error for a function or class that cannot be imported, if requested."""
     if not context.looks_at_code:
         return
-    from theodolite.config.required_access import code_problem
-
     if problem := code_problem(target, folder=context.folder, form=form):
         context.diagnostics.add(entry.diagnostic(key, message=problem.words, severity=problem.severity))
 

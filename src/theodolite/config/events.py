@@ -19,6 +19,7 @@ from theodolite.domain.choices import Assignment
 from theodolite.domain.errors import Severity, did_you_mean
 from theodolite.domain.shown_order import OrderPlan, QuestionOrder
 from theodolite.domain.study import Study
+from theodolite.testing.assigning import people_levels
 
 if TYPE_CHECKING:
     from theodolite.domain.event import AnnotationProcess, BreakRule, Event, LevelPlan
@@ -187,8 +188,6 @@ def missing_texts(study: Study) -> tuple[MissingText, ...]:
     Without a content warning, people cannot give informed consent to a study
     of risks. A study without people needs no texts.
     """
-    from theodolite.testing.assigning import people_levels
-
     if not people_levels(study):
         return ()
     consent, warning = (study.event.consent, study.event.warning) if study.event else ("", "")

@@ -28,11 +28,11 @@ from theodolite.config.yaml_source import YamlSource, read_yaml
 from theodolite.domain.choices import Assignment, ImpactSide, Per, TransformForm, Weighing
 from theodolite.domain.errors import InputError, did_you_mean
 from theodolite.domain.instrument import Orientation
+from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
     from theodolite.domain.contamination import ScenarioMaterial
     from theodolite.domain.gate import Gate
-    from theodolite.domain.study import Study
     from theodolite.domain.study_parts import Typology
 
 

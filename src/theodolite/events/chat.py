@@ -19,10 +19,9 @@ from theodolite.events.rules import prompt_refusal, session_refusal, time_left_s
 from theodolite.execution.clients import BlockingExecutor, Clients
 from theodolite.execution.live_replies import LiveReplies, LiveReply, Pacing
 from theodolite.ports.application import Conversing
-from theodolite.ports.progress import Clock
+from theodolite.ports.progress import Clock, Observer
 
 if TYPE_CHECKING:  # tables can be loaded only when Django knows the database
-    from theodolite.ports.progress import Observer
     from theodolite.store.django_store import DjangoStore
 
 

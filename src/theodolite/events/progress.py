@@ -15,6 +15,7 @@ from theodolite.domain.session import Pauser, Session
 from theodolite.domain.study import Study
 from theodolite.events.context import EventContext
 from theodolite.events.results import STUCK_S, CellCount, EventStatus
+from theodolite.measurement.pace import time_to_finish
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.availability import hours_of
 
@@ -158,8 +159,6 @@ def _running(ended: Mapping[datetime, int]) -> tuple[tuple[datetime, int], ...]:
 def _forecast(
     started: Mapping[datetime, int], ended: Mapping[datetime, int], n_left: int, now: datetime
 ) -> Estimate | Undefined:
-    from theodolite.measurement.pace import time_to_finish  # numpy and scipy are loaded by this page alone
-
     return time_to_finish(last_days(ended, first=min(started, default=now), now=now), n_left)
 
 

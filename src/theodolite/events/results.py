@@ -20,6 +20,7 @@ from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.events.coding import coding_project, notes_in
 from theodolite.events.context import ContextOf, EventContext
+from theodolite.measurement.probes import leaks_of
 from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 from theodolite.testing.availability import topic_tallies
 from theodolite.testing.people import counted, current_versions
@@ -126,8 +127,6 @@ def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tu
 
 def leaks(event: EventContext) -> tuple[BlindingAssessment, ...]:
     """Return the blinding assessment: overall and by level."""
-    from theodolite.measurement.probes import leaks_of  # numpy and scipy are loaded by this page alone
-
     name = event.study.name
     return leaks_of(event.responses.guesses(name), event.sessions.guessed(name))
 

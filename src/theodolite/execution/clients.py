@@ -43,11 +43,11 @@ from theodolite.domain.network import NetworkUse
 from theodolite.domain.run import Failure, FailureKind, FailureSource, Spending, Unit
 from theodolite.execution.stop_conditions import StopConditions
 from theodolite.ports.application import Admitting, ApplicationClient, Conversing, Labeller, Lenient, Model, Networked
+from theodolite.ports.progress import Observer
 from theodolite.ports.store import Journal
 
 if TYPE_CHECKING:
     from theodolite.ports.limits import LimitShares
-    from theodolite.ports.progress import Observer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

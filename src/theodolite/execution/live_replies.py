@@ -8,7 +8,6 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import TurnState
 from theodolite.domain.errors import Conflict, ContentRefused, GatewayError, NotFound, StoreError, TemplateError
@@ -17,11 +16,8 @@ from theodolite.domain.live import LiveEnding
 from theodolite.domain.run import FailureKind
 from theodolite.execution.clients import kind_of, paid_reply
 from theodolite.ports.application import ApplicationClient
-from theodolite.ports.progress import Clock
+from theodolite.ports.progress import Clock, Observer
 from theodolite.ports.store import ReplySink
-
-if TYPE_CHECKING:
-    from theodolite.ports.progress import Observer
 
 _TRIES = 5
 """Attempts to store the end of a reply; count."""

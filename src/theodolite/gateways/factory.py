@@ -23,6 +23,8 @@ from theodolite.domain.application import (
 )
 from theodolite.domain.errors import InputError
 from theodolite.domain.identity import digest
+from theodolite.gateways.applications.connections import Connections
+from theodolite.gateways.applications.workers import Surroundings, Workers, code_of, labeller_code
 from theodolite.gateways.http_client import Authorise, checked_address, host_of
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect
 from theodolite.gateways.models.chat_model import ChatModel
@@ -30,18 +32,16 @@ from theodolite.gateways.proxies import NetworkContext, require_public_host, rou
 from theodolite.gateways.rate_limiter import RateLimiter, SlotPools
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
 from theodolite.ports.application import Model
-from theodolite.ports.progress import Clock
+from theodolite.ports.progress import Cache, Clock
 
 if TYPE_CHECKING:  # a study reaches its models and applications in one or two ways, and loads these
     from theodolite.domain.live import RecordedDialogue
     from theodolite.gateways.applications.aria_application import AriaApplication
     from theodolite.gateways.applications.callable_application import CallableApplication, CallableLabeller
     from theodolite.gateways.applications.http_application import HttpApplication
-    from theodolite.gateways.applications.workers import Surroundings
     from theodolite.gateways.models.cached_model import CachedModel
     from theodolite.gateways.models.inspect_model import InspectModel
     from theodolite.gateways.templates import PromptedModelApplication, RecordedApplication, ScriptedModel
-    from theodolite.ports.progress import Cache
 
 LiveApplication: TypeAlias = "PromptedModelApplication | HttpApplication | CallableApplication | AriaApplication"
 """An application that is called, and not read from a file."""
@@ -226,13 +226,9 @@ def open_application(
         case HttpEndpoint():
             return _http(name, connection, NetworkContext(environ=environ, folder=folder), clock, accounts)
         case PythonCallable():
-            from theodolite.gateways.applications.workers import Surroundings
-
             around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
             return _callable(application, connection, around, clock)
         case AriaClass():
-            from theodolite.gateways.applications.workers import Surroundings
-
             around = Surroundings(study=folder, environ=environ, workspace=workspace, changed=changed)
             return _aria(application, connection, around, clock)
         case _:
@@ -258,7 +254,6 @@ def open_labeller(
     if not isinstance(labelling, PythonLabeller):
         return None
     from theodolite.gateways.applications.callable_application import OFFERED, CallableLabeller
-    from theodolite.gateways.applications.workers import Surroundings, Workers, labeller_code
 
     around = Surroundings(study=folder, environ=environ, workspace=workspace)
     code = labeller_code(annotator.name, labelling, around, offered=OFFERED)
@@ -269,8 +264,6 @@ def _callable(
     application: Application, connection: PythonCallable, around: Surroundings, clock: Clock
 ) -> CallableApplication:
     from theodolite.gateways.applications.callable_application import CallableApplication
-    from theodolite.gateways.applications.connections import Connections
-    from theodolite.gateways.applications.workers import Workers, code_of
 
     name, connections = application.name, Connections(application, around.workspace)
     code = code_of(name, connection, around, observe=connections.observe, init=())
@@ -280,8 +273,6 @@ def _callable(
 
 def _aria(application: Application, connection: AriaClass, around: Surroundings, clock: Clock) -> AriaApplication:
     from theodolite.gateways.applications.aria_application import AriaApplication
-    from theodolite.gateways.applications.connections import Connections
-    from theodolite.gateways.applications.workers import Workers, code_of
 
     name, connections = application.name, Connections(application, around.workspace)
     credentials = _credentials(connection, around.environ)

@@ -21,21 +21,29 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    exposition,
+)
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from theodolite.domain.application import ModelEndpoint
 from theodolite.domain.errors import GatewayError, StoreError
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Reply, Request, SayToApplication
 from theodolite.domain.network import strike_out
 from theodolite.domain.run import Failure, Run, Unit, UnitKind
 from theodolite.gateways.secret_redaction import KEY_LIKE, KEY_NAME, STRUCK
+from theodolite.ports.progress import Observer, Sample
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.trace import Span
-    from prometheus_client import CollectorRegistry
-    from prometheus_client.core import Metric
-
-    from theodolite.domain.application import ModelEndpoint
-    from theodolite.ports.progress import Observer, Sample
-
 
 # Shared by all observers
 
@@ -154,8 +162,6 @@ class PrometheusMetrics:
 
     def __init__(self) -> None:
         """Create all metrics; nothing is counted yet."""
-        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
-
         self.registry: CollectorRegistry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -251,8 +257,6 @@ class PrometheusMetrics:
 
     def gauge(self, name: str, help_text: str, value: Callable[[], float]) -> None:
         """Add a gauge that is read on request."""
-        from prometheus_client import Gauge
-
         Gauge(PREFIX + name, help_text, registry=self.registry).set_function(value)
 
     def read_databases(self, databases: Sequence[Callable[[], Iterable[Sample]]]) -> None:
@@ -261,7 +265,6 @@ class PrometheusMetrics:
         Args:
             databases: Each returns the numbers of one database; the same study in two of them counts once.
         """
-        from prometheus_client.registry import Collector
 
         class DatabaseCollector(Collector):
             def collect(self) -> Iterable[Metric]:
@@ -274,14 +277,10 @@ class PrometheusMetrics:
 
     def text(self) -> tuple[bytes, str]:
         """Return all metrics and their media type."""
-        from prometheus_client import exposition
-
         return exposition.generate_latest(self.registry), exposition.CONTENT_TYPE_LATEST
 
 
 def _database_metrics(databases: Sequence[Callable[[], Iterable[Sample]]]) -> Iterable[Metric]:
-    from prometheus_client.core import GaugeMetricFamily
-
     values: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
     is_up = 1.0
     for read in databases:

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from theodolite.domain.errors import InputError
@@ -278,8 +279,6 @@ def _quadrature() -> tuple[Floats, Floats]:
 def _climbed(rows: _Rows) -> tuple[Floats, bool]:
     """Return the values of highest likelihood, and whether the search converged."""
     # scipy.optimize takes a quarter of a second to load; only this model needs it.
-    from scipy.optimize import minimize
-
     k, n = rows.n_points - 1, len(rows.answers)
     below = np.cumsum(np.bincount(rows.answers, minlength=k + 1))[:k] / n
     start = np.log(below / (1.0 - below))

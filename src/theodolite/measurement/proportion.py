@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
+from scipy.special import betainc, betaincinv
 
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
@@ -298,8 +298,6 @@ def beta_below_half(a: float, b: float) -> float:
         The regularised incomplete beta function, 8.17.2 of the NIST Digital Library of
         Mathematical Functions, https://dlmf.nist.gov/8.17.
     """
-    from scipy.special import betainc
-
     return float(betainc(a, b, 0.5))
 
 

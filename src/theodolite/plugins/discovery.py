@@ -10,6 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.resources.abc import Traversable
 from typing import Any, NamedTuple, TypeAlias
 
+from theodolite.config.load_context import no_plugin_part
 from theodolite.domain.errors import InputError
 from theodolite.measurement.trees.methods import SummaryMethod
 from theodolite.testing.strategies import Approach
@@ -218,8 +219,6 @@ def part_named(parts: Iterable[Any], name: str, noun: str) -> Any:
     """
     known = {part.name: part for part in parts}
     if name not in known:
-        from theodolite.config.load_context import no_plugin_part
-
         message = no_plugin_part(noun, name, known)
         raise InputError(message)
     return known[name]

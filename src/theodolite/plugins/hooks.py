@@ -17,15 +17,16 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from theodolite.domain.application import ModelEndpoint
+from theodolite.domain.persona import PersonaTemplate
+from theodolite.measurement.trees.methods import SummaryMethod
+from theodolite.ports.application import Model
+from theodolite.testing.strategies import Approach
+
 if TYPE_CHECKING:  # few plugins add these parts, and their types load much
     from theodolite.config.tool_formats import ResultFormat
     from theodolite.config.tool_results import ToolResults
-    from theodolite.domain.application import ModelEndpoint
-    from theodolite.domain.persona import PersonaTemplate
     from theodolite.measurement.plugin_measures import PluginMeasure
-    from theodolite.measurement.trees.methods import SummaryMethod
-    from theodolite.ports.application import Model
-    from theodolite.testing.strategies import Approach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

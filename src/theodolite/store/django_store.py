@@ -22,6 +22,7 @@ from theodolite.domain.identity import Record
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Failure, Lease, Run, RunState, Spending, SpendingPart, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
+from theodolite.ports.progress import Sample
 from theodolite.store.contents import Contents, content_of, file_record, filed_records, record_of
 from theodolite.store.dialogues import dialogues_of, entries_of, journals_of
 from theodolite.store.executor import (
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from theodolite.domain.findings.number import SchemaTally
     from theodolite.domain.shards import MergeOutcome, UnitResult
     from theodolite.domain.status import CallsSoFar, RunPace, WorkerStatus
-    from theodolite.ports.progress import Sample
     from theodolite.store.event_withdrawal import EventRepository
     from theodolite.store.statistics import Statistics
 

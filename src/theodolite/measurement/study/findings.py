@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 from statistics import median
-from typing import TYPE_CHECKING
 
 from theodolite.domain.answer_rules import AnswerSource, AnswerSources, QuestionLabels, annotators_of, positions_of
 from theodolite.domain.answers import Positions
 from theodolite.domain.application import Application, Claim
 from theodolite.domain.choices import MeanCorrection, RateCorrection
+from theodolite.domain.comparison import Comparison, GroupGap, TypologyRate
+from theodolite.domain.contamination import CANARY, ContaminationCheck, canary_digest
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import (
     ClaimStatus,
@@ -36,7 +37,7 @@ from theodolite.domain.event_record import (
 )
 from theodolite.domain.evidence import Evidence, blind_evidence
 from theodolite.domain.findings.agreement import AnnotatorGroups, RaterChecks
-from theodolite.domain.findings.number import Significance
+from theodolite.domain.findings.number import PluginMeasurement, Significance
 from theodolite.domain.findings.realism import RoleBreakCheck, RoleBreakRules
 from theodolite.domain.findings.responses import LevelOrder, ProxyCheck, ProxyRate
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
@@ -49,6 +50,7 @@ from theodolite.domain.study_parts import choice_for
 from theodolite.domain.undefined_reasons import TOO_FEW_TESTERS_OF_ALL
 from theodolite.measurement.comparison import adjust_p_values, cochran_q
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
+from theodolite.measurement.plugin_measures import PluginMeasure, plugin_measurements
 from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.study.agreements import (
@@ -60,6 +62,7 @@ from theodolite.measurement.study.agreements import (
     rater_checks,
     score_agreements,
 )
+from theodolite.measurement.study.differences import comparisons_of, group_gaps, typology_rates
 from theodolite.measurement.study.judge_diagnostics import judge_diagnostics
 from theodolite.measurement.study.order_metrics import conditions, order_findings, order_metrics
 from theodolite.measurement.study.paired_labels import Design, pair_question_labels, sample_design
@@ -76,12 +79,6 @@ from theodolite.measurement.study.responses import construct_answers, response_f
 from theodolite.measurement.study.risks import coding_findings, risk_findings
 from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
-
-if TYPE_CHECKING:
-    from theodolite.domain.comparison import Comparison, GroupGap, TypologyRate
-    from theodolite.domain.contamination import ContaminationCheck
-    from theodolite.domain.findings.number import PluginMeasurement
-    from theodolite.measurement.plugin_measures import PluginMeasure
 
 
 def measure_study(
@@ -164,12 +161,6 @@ def _differences(
 ) -> tuple[tuple[Comparison, ...], tuple[GroupGap, ...], tuple[TypologyRate, ...]]:
     if len(evidence.study.applications) < 2 and not evidence.study.groups and not evidence.study.typology:
         return (), (), ()
-    from theodolite.measurement.study.differences import (  # loads the comparison of sides
-        comparisons_of,
-        group_gaps,
-        typology_rates,
-    )
-
     gaps = tuple(group_gaps(evidence, measurements))
     return comparisons_of(evidence, measurements), gaps, tuple(typology_rates(evidence))
 
@@ -177,8 +168,6 @@ def _differences(
 def _plugin_measurements(evidence: Evidence, measures: Mapping[str, PluginMeasure]) -> Iterable[PluginMeasurement]:
     if not evidence.study.measures:
         return ()
-    from theodolite.measurement.plugin_measures import plugin_measurements  # few studies name one
-
     return plugin_measurements(evidence, measures)
 
 
@@ -194,8 +183,6 @@ def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
     materials = evidence.study.materials
     if not materials:
         return ()
-    from theodolite.domain.contamination import CANARY, ContaminationCheck, canary_digest
-
     guarded = {digest: material.name for material in materials for digest in material.canaries}
     found: dict[str, dict[str, dict[str, None]]] = {material.name: {} for material in materials}
     n = 0
