@@ -8,7 +8,7 @@ from typing import assert_type
 import pandas as pd
 
 import theodolite as th
-from theodolite.bootstrap.study_run import DialogueSet
+from theodolite.bootstrap.api import DialogueSet
 
 
 def answer(prompt: str) -> str:

@@ -7,16 +7,14 @@ and rows; `theodolite.measurement` contains the pure functions behind every numb
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from theodolite.bootstrap.api import run, run_async
+    from theodolite.bootstrap.api import StudyRun, run, run_async
     from theodolite.bootstrap.python_study import judge, model, rule
-    from theodolite.bootstrap.study_run import StudyRun
     from theodolite.config.loading import LoadedStudy, load_study
     from theodolite.domain.errors import StudyError
 else:
     _HOMES = {
-        "bootstrap.api": ("run", "run_async"),
+        "bootstrap.api": ("StudyRun", "run", "run_async"),
         "bootstrap.python_study": ("judge", "model", "rule"),
-        "bootstrap.study_run": ("StudyRun",),
         "config.loading": ("LoadedStudy", "load_study"),
         "domain.errors": ("StudyError",),
     }

@@ -9,8 +9,8 @@ import pytest
 
 from tests.fakes.terminal import theodolite
 from tests.unit.config.test_azure_pipelines import FAULTS, STUDY
-from theodolite.bootstrap.azureml import PIPELINES
-from theodolite.gateways.azureml import validate_pipeline
+from theodolite.bootstrap.shards import PIPELINES
+from theodolite.gateways.extras import validate_pipeline
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.unit.config.tool_results.test_round_trip import answers_in, answers_o
 from theodolite.config.tool_study import inspect_results
 from theodolite.domain.errors import InputError
 from theodolite.domain.evidence import Evidence
-from theodolite.gateways.inspect_logs import read_inspect_log
+from theodolite.gateways.extras import read_inspect_log
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.dialogue_rows import dialogue_rows
 from theodolite.reporting.exporting.inspect_log import inspect_log_name, write_inspect_log

@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.evidence import live_evidence
 from theodolite.domain.errors import StorageUnavailable
-from theodolite.gateways.mlflow_tracking import write_mlflow
+from theodolite.gateways.extras import write_mlflow
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.exporting.chat_formats import dialogue_traces, rate_metrics
 

@@ -30,7 +30,7 @@ from theodolite.domain.flow import Reply, SayToApplication
 from theodolite.execution.clients import Clients
 from theodolite.execution.stop_conditions import CostEstimator, StopConditions
 from theodolite.gateways.applications.workers import USUAL_VARIABLES
-from theodolite.gateways.factory import Caching, open_application, open_labeller, open_model
+from theodolite.gateways.factory import Caching, PluginModel, open_application, open_labeller, open_model
 from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.rate_limiter import SlotPools
 from theodolite.plugins.discovery import part_named
@@ -187,7 +187,6 @@ def _plugin_model(endpoint: ModelEndpoint, environ: Mapping[str, str]) -> Model 
     if not endpoint.plugin:
         return None
     from theodolite.bootstrap.plugins import model_providers
-    from theodolite.gateways.models.plugin_model import PluginModel
 
     provider: ModelProvider = part_named(model_providers().values(), endpoint.plugin, "model provider")
     try:

@@ -30,8 +30,7 @@ from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError, TheodoliteError, did_you_mean
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.guideline import Guideline
-from theodolite.gateways.mlflow_tracking import has_mlflow, write_mlflow
-from theodolite.gateways.png import has_png, png_bytes, require_png
+from theodolite.gateways.extras import has_mlflow, has_png, png_bytes, require_png, write_mlflow
 from theodolite.gateways.tables import has_parquet, parquet_bytes, require_parquet
 from theodolite.plugins import ExportedRun, Exporter
 from theodolite.plugins.discovery import part_named

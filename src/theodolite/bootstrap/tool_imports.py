@@ -18,7 +18,7 @@ from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic, 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.errors import InputError, TheodoliteError, did_you_mean
 from theodolite.domain.live import RecordedTurn
-from theodolite.gateways.inspect_logs import read_inspect_log
+from theodolite.gateways.extras import read_inspect_log
 from theodolite.plugins import Importer
 
 _NOTHING_WRITTEN = "Nothing was written."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from theodolite.bootstrap.study_run import StudyRun
+    from theodolite.bootstrap.api import StudyRun
     from theodolite.domain.gate import GateResult
 
 STUDY_FILE = "study.yaml"

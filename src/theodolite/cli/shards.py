@@ -9,12 +9,20 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.azureml import PIPELINES, PipelineOptions, check_written, write_pipeline
-from theodolite.bootstrap.azureml import submit as send
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.ray_cluster import Placement, run_on_ray
 from theodolite.bootstrap.running import RunResult
-from theodolite.bootstrap.shards import MergedRun, merge_shards, missing_text, write_shard
+from theodolite.bootstrap.shards import (
+    PIPELINES,
+    MergedRun,
+    PipelineOptions,
+    check_written,
+    merge_shards,
+    missing_text,
+    write_pipeline,
+    write_shard,
+)
+from theodolite.bootstrap.shards import submit as send
 from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.cli.report import gates_code, present_results
 from theodolite.cli.running import note, nothing_text, progress_for, run_interactively, stopped_text

@@ -41,7 +41,7 @@ from theodolite.testing.design import TASKS
 from theodolite.testing.strategies import catalogue_with
 
 if TYPE_CHECKING:
-    from theodolite.domain.contamination import ScenarioMaterial
+    from theodolite.domain.study_parts import ScenarioMaterial
 
 
 @dataclass(slots=True, kw_only=True)

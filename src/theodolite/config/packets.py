@@ -24,7 +24,7 @@ from theodolite.config.yaml_source import read_yaml
 from theodolite.domain.errors import did_you_mean
 
 if TYPE_CHECKING:
-    from theodolite.domain.contamination import ScenarioMaterial
+    from theodolite.domain.study_parts import ScenarioMaterial
 
 FILE = "packet.yaml"
 """File of a packet, in its folder or archive."""
@@ -63,7 +63,7 @@ class PacketSpec(Spec):
     @field_validator("canaries")
     @classmethod
     def _are_uuids(cls, value: list[str]) -> list[str]:
-        from theodolite.domain.contamination import CANARY  # few studies have a packet
+        from theodolite.domain.study_parts import CANARY  # few studies have a packet
 
         odd = [text for text in value if not CANARY.fullmatch(text)]
         if odd:
@@ -186,7 +186,7 @@ def _archive(raw: bytes) -> dict[str, bytes]:
 
 
 def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context: LoadContext) -> Packet:
-    from theodolite.domain.contamination import ScenarioMaterial, canary_digest
+    from theodolite.domain.study_parts import ScenarioMaterial, canary_digest
 
     source = read_yaml(files[FILE], FILE)
     spec = validated(source, PacketSpec, owner="held-out packet")

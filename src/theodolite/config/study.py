@@ -31,9 +31,8 @@ from theodolite.domain.instrument import Orientation
 from theodolite.domain.study import Study
 
 if TYPE_CHECKING:
-    from theodolite.domain.contamination import ScenarioMaterial
     from theodolite.domain.gate import Gate
-    from theodolite.domain.study_parts import Typology
+    from theodolite.domain.study_parts import ScenarioMaterial, Typology
 
 
 S = TypeVar("S", bound=Spec)
@@ -284,7 +283,7 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
 
 def _material(name: str, spec: PackSpec) -> ScenarioMaterial:
     """Return the recorded facts about a pack for the contamination note."""
-    from theodolite.domain.contamination import ScenarioMaterial, canary_digest
+    from theodolite.domain.study_parts import ScenarioMaterial, canary_digest
 
     return ScenarioMaterial(
         name=name,

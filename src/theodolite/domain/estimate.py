@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from theodolite.domain.application import Claim
 from theodolite.domain.comparison import Comparison, GroupGap, TypologyRate
-from theodolite.domain.contamination import ContaminationCheck
 from theodolite.domain.estimate_subject import (
     ALL_APPLICATIONS,
     EstimateSubject,
@@ -29,6 +28,7 @@ from theodolite.domain.findings.responses import CodingFinding, ConstructAnswers
 from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import canonical_json
+from theodolite.domain.study_parts import ContaminationCheck
 from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [

@@ -86,9 +86,9 @@ def _hints(kind: type) -> dict[str, Any]:
     if kind is not Study:
         return get_type_hints(kind)
     # A study imports them only for type checks.
-    from theodolite.domain import contamination, event, gate, schema, study_parts, tree
+    from theodolite.domain import event, gate, schema, study_parts, tree
 
-    modules = (contamination, event, gate, schema, study_parts, tree)
+    modules = (event, gate, schema, study_parts, tree)
     names = {name: part for module in modules for name, part in vars(module).items()}
     return get_type_hints(kind, localns=names)
 

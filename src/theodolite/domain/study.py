@@ -16,11 +16,17 @@ from theodolite.domain.persona import PersonaGroup
 from theodolite.domain.scenario import Scenario
 
 if TYPE_CHECKING:  # unused parts of a study need not be loaded
-    from theodolite.domain.contamination import ScenarioMaterial
     from theodolite.domain.event import AnnotationProcess, Event, LevelPlan, Series
     from theodolite.domain.gate import Gate
     from theodolite.domain.schema import AnnotationSchema, Questionnaire
-    from theodolite.domain.study_parts import CorrectionChoice, Risk, SensitiveTopic, Translation, Typology
+    from theodolite.domain.study_parts import (
+        CorrectionChoice,
+        Risk,
+        ScenarioMaterial,
+        SensitiveTopic,
+        Translation,
+        Typology,
+    )
     from theodolite.domain.tree import TreeDesign
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ from theodolite.domain.application import (
     RecordedFile,
     cloud_host_problem,
 )
-from theodolite.domain.errors import InputError
+from theodolite.domain.errors import EmptyReply, GatewayError, InputError, MalformedReply, TimedOut
+from theodolite.domain.flow import AskModel, Reply
 from theodolite.domain.identity import digest
 from theodolite.gateways.applications.connections import Connections
 from theodolite.gateways.applications.workers import Surroundings, Workers, code_of, labeller_code
@@ -31,10 +33,10 @@ from theodolite.gateways.models.chat_model import ChatModel
 from theodolite.gateways.proxies import NetworkContext, require_public_host, route_of
 from theodolite.gateways.rate_limiter import RateLimiter, SlotPools
 from theodolite.gateways.secret_redaction import ARIA_AUTH, Credentials
-from theodolite.ports.application import Model
+from theodolite.ports.application import Model, OnChunk
 from theodolite.ports.progress import Cache, Clock
 
-if TYPE_CHECKING:  # a study reaches its models and applications in one or two ways, and loads these
+if TYPE_CHECKING:
     from theodolite.domain.live import RecordedDialogue
     from theodolite.gateways.applications.aria_application import AriaApplication
     from theodolite.gateways.applications.callable_application import CallableApplication, CallableLabeller
@@ -162,7 +164,7 @@ def _authorise(endpoint: ModelEndpoint) -> Authorise | None:
     if problem := cloud_host_problem(endpoint):
         message = f"model `{endpoint.name}`: {problem}"
         raise InputError(message)
-    from theodolite.gateways.models.cloud_credentials import AwsSignature, GoogleToken
+    from theodolite.gateways.models.provider_formats import AwsSignature, GoogleToken
 
     return (AwsSignature() if endpoint.kind is ModelKind.BEDROCK else GoogleToken()).headers
 
@@ -313,3 +315,52 @@ def _model(name: str, models: Mapping[str, Model], what: str) -> Model:
         message = f"{what} needs the model `{name}`, which is not open; there are {', '.join(sorted(models)) or 'none'}"
         raise InputError(message)
     return models[name]
+
+
+class PluginModel:
+    """A model behind the client of a plugin.
+
+    Calls in flight are limited to `parallel` and last `timeout` seconds at most. An exception of the client becomes a
+    failure of the call, like the failure of any other model, and stays in the denominator.
+    """
+
+    def __init__(self, endpoint: ModelEndpoint, client: Model) -> None:
+        """Store the client; nothing is sent.
+
+        Args:
+            endpoint: The model's entry in the study.
+            client: Client that the plugin has opened for it.
+        """
+        self._endpoint, self._client = endpoint, client
+        self._slots = asyncio.Semaphore(endpoint.parallel)
+
+    async def reply(self, request: AskModel, *, on_chunk: OnChunk | None = None) -> Reply:
+        """Return the reply of the model.
+
+        Raises:
+            GatewayError: If there was no reply; the subclass states why.
+        """
+        name, limit = self._endpoint.name, self._endpoint.timeout_s
+        async with self._slots:
+            try:
+                async with asyncio.timeout(limit):
+                    reply = await self._client.reply(request, on_chunk=on_chunk)
+            except GatewayError:
+                raise
+            except TimeoutError as error:
+                message = f"model `{name}` ({self._endpoint.plugin}) gave no reply within {limit:g} s"
+                raise TimedOut(message, endpoint=name) from error
+            except Exception as error:  # the code of a plugin may raise anything; this is the boundary
+                message = f"model `{name}` ({self._endpoint.plugin}) raised {type(error).__name__}: {error}"
+                raise MalformedReply(message, endpoint=name) from error
+        if not isinstance(reply, Reply):
+            message = f"model `{name}` ({self._endpoint.plugin}) returned {reply!r:.60}; expected a `Reply`"
+            raise MalformedReply(message, endpoint=name)
+        if not reply.text.strip():
+            message = f"model `{name}` ({self._endpoint.plugin}) returned an empty reply"
+            raise EmptyReply(message, endpoint=name)
+        return reply
+
+    async def close(self) -> None:
+        """Close the client."""
+        await self._client.close()

@@ -10,7 +10,7 @@ import django
 
 from theodolite.web import session_end
 from theodolite.web.analyst import responses
-from theodolite.web.api import deliveries
+from theodolite.web.api import webhooks
 from theodolite.web.asgi_handler import asgi_application, open_pool, repeating
 from theodolite.web.organiser import dashboard
 from theodolite.web.organiser.results import measuring_bench
@@ -24,7 +24,7 @@ COMPANIONS: list[Callable[[], AbstractAsyncContextManager[object]]] = [
     measuring_bench,
     warming,
     partial(repeating, session_end.end_abandoned, session_end.EVERY_S),
-    partial(repeating, deliveries.deliver_due, deliveries.EVERY_S),
+    partial(repeating, webhooks.deliver_due, webhooks.EVERY_S),
     partial(repeating, dashboard.refresh_agreement, dashboard.AGREEMENT_EVERY_S),
     partial(repeating, responses.refresh_pages, responses.LOOK_EVERY_S),
 ]

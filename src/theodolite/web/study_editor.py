@@ -40,12 +40,15 @@ from theodolite.config.yaml_edits import line_of, paths_of, source_at
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
 from theodolite.web import study_trials
-from theodolite.web.study_steps import PUBLISH, StepPlace, of_step, shown_steps
-from theodolite.web.study_tables import (
+from theodolite.web.study_steps import (
+    PUBLISH,
     RefusedTable,
+    StepPlace,
     group_choices,
     group_from,
+    of_step,
     sent_file,
+    shown_steps,
     table_uses,
     with_table,
 )

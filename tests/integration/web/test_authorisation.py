@@ -30,8 +30,8 @@ from theodolite.demo.people import design_of, invented_study
 from theodolite.domain.event import Role
 from theodolite.store.models.annotating import QueueRow
 from theodolite.web.annotator.home import records
-from theodolite.web.api.deliveries import store_test
 from theodolite.web.api.requests import PERMISSIONS, TOKEN
+from theodolite.web.api.webhooks import store_test
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Membership, StoredKey, Webhook
 

@@ -27,8 +27,8 @@ from theodolite.domain.event import Role
 from theodolite.store.models import RunRow
 from theodolite.store.models.annotating import WorkItemRow
 from theodolite.web.access import audit
-from theodolite.web.api import deliveries
-from theodolite.web.api.deliveries import (
+from theodolite.web.api import webhooks
+from theodolite.web.api.webhooks import (
     LEASE,
     WAITS,
     lease_due,
@@ -339,7 +339,7 @@ def test_an_organiser_creates_tries_and_removes_a_webhook(event, client_as):
         secret = page.partition('value="whsec_')[2].partition('"')[0]
         assert base64.b64decode(secret) == secret_of(hook)
         organiser.post(f"{at(event)}{hook.token}/test/")
-        assert asyncio.run(deliveries.deliver_due()) == 1
+        assert asyncio.run(webhooks.deliver_due()) == 1
 
     page = organiser.get(at(event)).content.decode()
     assert "delivered, HTTP 200" in page

@@ -21,7 +21,7 @@ from tests.integration.web.test_webhooks import receiving
 from theodolite.bootstrap.database import configure_django, database_settings
 from theodolite.bootstrap.migration import migrate
 from theodolite.web.access import audit
-from theodolite.web.api.deliveries import AT_ONCE, LEASE, deliver_due, lease_due, store_facts, store_test
+from theodolite.web.api.webhooks import AT_ONCE, LEASE, deliver_due, lease_due, store_facts, store_test
 from theodolite.web.models import HostedStudy, Webhook, WebhookDelivery
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
@@ -38,7 +38,7 @@ from django.conf import settings
 from theodolite.bootstrap.database import configure_django, database_settings
 configure_django(database_settings(Path(sys.argv[1]), sys.argv[2]))
 settings.ALLOW_PRIVATE = True
-from theodolite.web.api.deliveries import deliver_due
+from theodolite.web.api.webhooks import deliver_due
 print("ready", flush=True)
 asyncio.run(deliver_due())
 """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from theodolite.bootstrap.azureml import PIPELINES, PipelineOptions, write_pipeline
 from theodolite.bootstrap.plugins import resource_resolver
+from theodolite.bootstrap.shards import PIPELINES, PipelineOptions, write_pipeline
 from theodolite.config.azure_pipelines import check_pipeline, is_pipeline, pipeline_faults
 from theodolite.config.loading import load_study
 from theodolite.config.yaml_source import InvalidStudyError

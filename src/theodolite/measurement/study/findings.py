@@ -13,7 +13,6 @@ from theodolite.domain.answers import Positions
 from theodolite.domain.application import Application, Claim
 from theodolite.domain.choices import MeanCorrection, RateCorrection
 from theodolite.domain.comparison import Comparison, GroupGap, TypologyRate
-from theodolite.domain.contamination import CANARY, ContaminationCheck, canary_digest
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import (
     ClaimStatus,
@@ -46,7 +45,7 @@ from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.scenario import Proxy, Scenario
 from theodolite.domain.session import Session, SessionState
 from theodolite.domain.study import Study
-from theodolite.domain.study_parts import choice_for
+from theodolite.domain.study_parts import CANARY, ContaminationCheck, canary_digest, choice_for
 from theodolite.domain.undefined_reasons import TOO_FEW_TESTERS_OF_ALL
 from theodolite.measurement.comparison import adjust_p_values, cochran_q
 from theodolite.measurement.labels import cluster_sizes, shared_clusters

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from theodolite.domain.annotating.label_sample import LabelSample
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.contamination import ContaminationCheck
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate import Findings
 from theodolite.domain.event import Series
@@ -18,7 +17,7 @@ from theodolite.domain.identity import Json, version_of
 from theodolite.domain.network import NetworkUse
 from theodolite.domain.run import Failure, FailureSource
 from theodolite.domain.study import Study, deviations_of
-from theodolite.domain.study_parts import StatedCriteria
+from theodolite.domain.study_parts import ContaminationCheck, StatedCriteria
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import validation_of_judge
 from theodolite.reporting.queries.cases import cases_of, scripted_names

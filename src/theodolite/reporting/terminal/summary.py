@@ -65,10 +65,17 @@ from theodolite.reporting.queries.rates import (
     rates_of,
     unlabelled_guidelines,
 )
-from theodolite.reporting.terminal.findings import next_step, order_lines, testers_text
+from theodolite.reporting.terminal.findings import (
+    Screen,
+    guardrail_rows,
+    matrix_lines,
+    next_step,
+    order_lines,
+    rule_rows,
+    testers_text,
+)
 from theodolite.reporting.terminal.judges import diagnostics_lines
 from theodolite.reporting.terminal.layout import GUARDRAIL_MARGIN, MARGIN, labelled
-from theodolite.reporting.terminal.rates import Screen, guardrail_rows, matrix_lines, rule_rows
 from theodolite.reporting.terminal.trees import summary_words
 from theodolite.reporting.words import figures
 from theodolite.reporting.words.descriptions import cluster_words, role_breaks_text, short_phrase

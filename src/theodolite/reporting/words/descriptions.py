@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from theodolite.domain.annotation import Annotation, Control, Vote
 from theodolite.domain.choices import Identification
-from theodolite.domain.contamination import ContaminationCheck, ScenarioMaterial
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.event import Series
@@ -17,7 +16,7 @@ from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.plan import Setting, TesterKind
 from theodolite.domain.status import Call, spent_on
 from theodolite.domain.study import Study, deviations_of
-from theodolite.domain.study_parts import StatedCriteria
+from theodolite.domain.study_parts import ContaminationCheck, ScenarioMaterial, StatedCriteria
 from theodolite.domain.text import cost_text
 from theodolite.reporting.words import figures
 

@@ -6,7 +6,7 @@ from tests.fakes.builders import guideline
 from tests.unit.reporting.queries.rates.test_matrix import AREAS, STUDY, rate, rates
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.reporting.queries.rates import matrix_of
-from theodolite.reporting.terminal.rates import matrix_lines
+from theodolite.reporting.terminal.findings import matrix_lines
 
 
 def test_levels_of_testing_are_separate():

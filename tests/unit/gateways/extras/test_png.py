@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from theodolite.domain.errors import InputError
-from theodolite.gateways.png import png_bytes
+from theodolite.gateways.extras import png_bytes
 
 SQUARE = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><rect width="30" height="20"/></svg>'
 
