@@ -192,7 +192,8 @@ class StudyTools:
     ) -> Entry:
         """List the dialogues of a run with their labels, without texts.
 
-        `view` limits the list to dialogues with defects, with disagreements of annotators, failed or unlabelled ones.
+        `view` limits the list to dialogues with defects, with disagreements of annotators, or changed between
+        applications, and to failed, unparseable or unlabelled ones.
         """
         criteria = RunDialogueFilter(view=view, application=application)
         matching = criteria.matching(self._viewed(study, run).dialogues)

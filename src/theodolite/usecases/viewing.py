@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from theodolite.domain.annotation import Outcome
-from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answer_rules import labels_of, unresolved_failures
 from theodolite.domain.answers import AnswerTable, DialogueLabel
 from theodolite.domain.evidence import Evidence
@@ -17,6 +16,8 @@ from theodolite.domain.instrument import Question
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status
 from theodolite.ports.store import Store
+from theodolite.reporting.queries.cases import rules_of
+from theodolite.reporting.queries.dialogue_sets import changed, defects, disagreements, unparseable
 from theodolite.usecases.running import status_of
 
 
@@ -128,6 +129,7 @@ class ListedLabel:
     Attributes:
         annotator: Name of the annotator; `reference` for a final label.
         guideline: Name of the guideline.
+        question: Name of the question.
         value: The label; empty without one.
         outcome: Outcome of the label.
         is_defect: Whether a defect rule of the guideline holds; None without a label, or without a rule.
@@ -135,6 +137,7 @@ class ListedLabel:
 
     annotator: str
     guideline: str
+    question: str
     value: str
     outcome: Outcome
     is_defect: bool | None
@@ -153,6 +156,12 @@ class RunDialogue:
         labels: Labels of all annotators.
         failed: Whether the session failed.
         n_failed: Annotators that failed; count.
+        pair_key: Hash of the tester's side and the repeat; dialogues on the same prompts have the same.
+        groups: Group to value, e.g. the kind of the prompt.
+        has_defect: Whether the labels that decide the rates contain a defect.
+        is_disputed: Whether two annotators gave different labels.
+        is_unparseable: Whether an annotator's reply fits no label.
+        is_changed: Whether applications differ on the defect on the same prompts.
     """
 
     position: int
@@ -163,20 +172,21 @@ class RunDialogue:
     labels: tuple[ListedLabel, ...] = ()
     failed: bool = False
     n_failed: int = 0
+    pair_key: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    has_defect: bool = False
+    is_disputed: bool = False
+    is_unparseable: bool = False
+    is_changed: bool = False
 
-    @property
-    def has_defect(self) -> bool:
-        """Whether any annotator found a defect."""
-        return any(label.is_defect for label in self.labels)
-
-    @property
-    def is_disputed(self) -> bool:
-        """Whether annotators of one guideline differ on the defect."""
-        findings: dict[str, set[bool]] = {}
-        for label in self.labels:
-            if label.is_defect is not None and label.annotator != REFERENCE:
-                findings.setdefault(label.guideline, set()).add(label.is_defect)
-        return any(len(values) > 1 for values in findings.values())
+    def has_label(self, annotator: str, value: str, question: str = "") -> bool:
+        """Return whether an annotator gave a label, or has this outcome instead, to a question or to any."""
+        return any(
+            label.annotator == annotator
+            and value == (label.value or label.outcome)
+            and question in {"", label.question}
+            for label in self.labels
+        )
 
 
 class DialogueView(StrEnum):
@@ -185,22 +195,23 @@ class DialogueView(StrEnum):
     ALL = "all"
     DEFECTS = "defects"
     DISAGREEMENTS = "disagreements"
+    CHANGED = "changed"
     FAILED = "failed"
+    UNPARSEABLE = "unparseable"
     UNLABELLED = "unlabelled"
 
     def admits(self, dialogue: RunDialogue) -> bool:
         """Return whether a dialogue belongs to the view."""
-        match self:
-            case DialogueView.ALL:
-                return True
-            case DialogueView.DEFECTS:
-                return dialogue.has_defect
-            case DialogueView.DISAGREEMENTS:
-                return dialogue.is_disputed
-            case DialogueView.FAILED:
-                return dialogue.failed or dialogue.n_failed > 0
-            case DialogueView.UNLABELLED:
-                return not any(label.value for label in dialogue.labels)
+        members = {
+            DialogueView.ALL: True,
+            DialogueView.DEFECTS: dialogue.has_defect,
+            DialogueView.DISAGREEMENTS: dialogue.is_disputed,
+            DialogueView.CHANGED: dialogue.is_changed,
+            DialogueView.FAILED: dialogue.failed or dialogue.n_failed > 0,
+            DialogueView.UNPARSEABLE: dialogue.is_unparseable,
+            DialogueView.UNLABELLED: not any(label.value for label in dialogue.labels),
+        }
+        return members[self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,11 +222,17 @@ class RunDialogueFilter:
         view: Which dialogues.
         application: Name of an application; empty for all.
         text: Part of the label or of the tester's name; empty for all.
+        given: Annotator and label pairs; only dialogues with all of them.
+        question: Name of the question of these labels; empty for any.
+        among: Labels of dialogues; only these dialogues, None for all.
     """
 
     view: DialogueView = DialogueView.ALL
     application: str = ""
     text: str = ""
+    given: tuple[tuple[str, str], ...] = ()
+    question: str = ""
+    among: frozenset[str] | None = None
 
     def matching(self, dialogues: Sequence[RunDialogue]) -> list[RunDialogue]:
         """Return the dialogues that belong to the list, in order of the plan."""
@@ -226,6 +243,8 @@ class RunDialogueFilter:
             if self.view.admits(dialogue)
             and self.application in {"", dialogue.application}
             and (not text or text in dialogue.label.casefold() or text in dialogue.tester.casefold())
+            and (self.among is None or dialogue.label in self.among)
+            and all(dialogue.has_label(annotator, value, self.question) for annotator, value in self.given)
         ]
 
 
@@ -242,7 +261,30 @@ def listed_dialogues(evidence: Evidence) -> tuple[RunDialogue, ...]:
             if table.dialogues[position] is not None and label.outcome is not Outcome.MISSING:
                 groups = table.settings[position].groups
                 labels[position].append(_listed(guideline, question, annotator, label, groups))
-    return tuple(_dialogue(table, position, tuple(labels[position])) for position in range(len(table)))
+    sets = _sets_of(evidence)
+    return tuple(_dialogue(table, position, tuple(labels[position]), sets) for position in range(len(table)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DialogueSets:
+    """Positions of the dialogues of each view, as the report counts them."""
+
+    defects: frozenset[int]
+    disagreements: frozenset[int]
+    unparseable: frozenset[int]
+    changed: frozenset[int]
+
+
+def _sets_of(evidence: Evidence) -> _DialogueSets:
+    by_rule = {
+        (guideline.name, rule.name): defects(evidence, guideline, rule) for guideline, rule in rules_of(evidence.study)
+    }
+    return _DialogueSets(
+        defects=frozenset().union(*by_rule.values()),
+        disagreements=frozenset(disagreements(evidence)),
+        unparseable=frozenset(unparseable(evidence)),
+        changed=frozenset(changed(evidence, lambda guideline, rule: by_rule[guideline.name, rule.name])),
+    )
 
 
 def _labelled_questions(evidence: Evidence) -> Iterator[tuple[Guideline, Question, str]]:
@@ -264,11 +306,16 @@ def _listed(
         is_defect = any(rule.is_defect(label.value, question.scale) for rule in rules)
     value = label.value or ""
     return ListedLabel(
-        annotator=annotator, guideline=guideline.name, value=value, outcome=label.outcome, is_defect=is_defect
+        annotator=annotator,
+        guideline=guideline.name,
+        question=question.name,
+        value=value,
+        outcome=label.outcome,
+        is_defect=is_defect,
     )
 
 
-def _dialogue(table: AnswerTable, position: int, labels: tuple[ListedLabel, ...]) -> RunDialogue:
+def _dialogue(table: AnswerTable, position: int, labels: tuple[ListedLabel, ...], sets: _DialogueSets) -> RunDialogue:
     setting, summary = table.settings[position], table.dialogues[position]
     failures = unresolved_failures(table, position)
     return RunDialogue(
@@ -280,4 +327,10 @@ def _dialogue(table: AnswerTable, position: int, labels: tuple[ListedLabel, ...]
         labels=labels,
         failed=any(not failure.annotator for failure in failures),
         n_failed=sum(bool(failure.annotator) for failure in failures),
+        pair_key=table.sessions.pair_key(position),
+        groups=setting.groups,
+        has_defect=position in sets.defects,
+        is_disputed=position in sets.disagreements,
+        is_unparseable=position in sets.unparseable,
+        is_changed=position in sets.changed,
     )

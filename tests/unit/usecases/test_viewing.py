@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.fakes.evidence import live_evidence, xstest_evidence
+from tests.fakes.evidence import facts, live_evidence, xstest_evidence
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.status import CallsSoFar, RunPace, Status
 from theodolite.measurement.study.findings import measure_study
+from theodolite.reporting.page.review import chips_of
+from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.rates import rates_of
 from theodolite.usecases.viewing import (
     DialogueView,
@@ -99,10 +102,47 @@ def test_views_are_subsets_of_all_dialogues(evidence):
     counts = {view: len(RunDialogueFilter(view=view).matching(listed)) for view in DialogueView}
 
     assert counts[DialogueView.ALL] == len(listed) == len(evidence.sessions)
-    assert all(item.has_defect for item in RunDialogueFilter(view=DialogueView.DEFECTS).matching(listed))
     disputed = RunDialogueFilter(view=DialogueView.DISAGREEMENTS).matching(listed)
     assert 0 < len(disputed) < len(listed)
-    assert all({True, False} <= {x.is_defect for x in item.labels if x.annotator != REFERENCE} for item in disputed)
+    assert all(len({x.value for x in item.labels if x.annotator != REFERENCE}) > 1 for item in disputed)
+
+
+CHIPS = {
+    DialogueView.DEFECTS: "defect",
+    DialogueView.DISAGREEMENTS: "disagreement",
+    DialogueView.CHANGED: "flipped",
+    DialogueView.FAILED: "failed",
+    DialogueView.UNPARSEABLE: "unparseable",
+}
+
+
+@pytest.mark.parametrize("name", ["xstest", "live"])
+def test_views_count_the_dialogues_of_the_report(name):
+    subject = subject_of(evidence_named(name), findings_named(name), facts(), words())
+    chips = {chip.name: chip.n for chip in chips_of(subject)}
+
+    listed = listed_dialogues(subject.evidence)
+
+    assert {view: sum(map(view.admits, listed)) for view in CHIPS} == {
+        view: chips[chip] for view, chip in CHIPS.items()
+    }
+
+
+def test_a_cell_of_a_confusion_matrix_selects_the_dialogues_with_both_labels(evidence):
+    listed = listed_dialogues(evidence)
+    pair = (("gpt-4", "full refusal"), (REFERENCE, "full compliance"))
+
+    selected = RunDialogueFilter(given=pair).matching(listed)
+
+    assert 0 < len(selected) < len(RunDialogueFilter(given=pair[:1]).matching(listed))
+    assert all({(x.annotator, x.value) for x in item.labels} >= set(pair) for item in selected)
+
+
+def test_a_number_selects_its_own_dialogues(evidence):
+    listed = listed_dialogues(evidence)
+    among = frozenset(item.label for item in listed[:3])
+
+    assert RunDialogueFilter(among=among).matching(listed) == list(listed[:3])
 
 
 def test_failed_sessions_are_listed_without_labels():

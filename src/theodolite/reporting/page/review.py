@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 from theodolite.domain.annotation import AnnotatorKind, Outcome
 from theodolite.domain.annotator import REFERENCE
-from theodolite.domain.answer_rules import labels_of, reference_names
-from theodolite.domain.answers import OUTCOME_CODES, DialogueLabels
-from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import keyed_draw
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import Case, CaseRecord, records_at, rules_of, title_of
+from theodolite.reporting.queries.dialogue_sets import changed, disagreements, unparseable
 from theodolite.reporting.words import figures
 
 
@@ -40,14 +38,14 @@ def chips_of(subject: Subject) -> tuple[Chip, ...]:
     every = (
         ("all", "All", "every planned dialogue", [case.index for case in subject.cases]),
         ("defect", "Defect", "a defect in the labels that decide the rates", _defects(subject)),
-        ("disagreement", "Disagreement", "two annotators gave different labels", _disagreements(subject)),
+        ("disagreement", "Disagreement", "two annotators gave different labels", disagreements(subject.evidence)),
         ("failed", "Failed", "the dialogue or a label of it failed", [c.index for c in subject.cases if c.failures]),
-        ("unparseable", "Unparseable", "an annotator's reply fits no label", _unparseable(subject)),
+        ("unparseable", "Unparseable", "an annotator's reply fits no label", unparseable(subject.evidence)),
         (
             "flipped",
             "Changed",
             "a defect in one application and none in another on the same prompts",
-            _flipped(subject),
+            changed(subject.evidence, lambda *rule: {case.index for case in subject.defects(*rule)}),
         ),
         ("withheld", "Withheld text", "the texts are not shown", _withheld(subject)),
     )
@@ -62,71 +60,8 @@ def _defects(subject: Subject) -> list[int]:
     return [case.index for guideline, rule in rules_of(subject.study) for case in subject.defects(guideline, rule)]
 
 
-def _disagreements(subject: Subject) -> list[int]:
-    """Return the dialogues with different labels by two annotators; unreadable answers are not labels."""
-    result: set[int] = set()
-    for columns in _labels_by_question(subject):
-        readable = zip(*(column.values for column in columns), strict=True)
-        for position, values in enumerate(readable):
-            if len(set(values)) > 1:
-                distinct_values = {value for column in columns if (value := column[position].value) is not None}
-                result.update([position] * (len(distinct_values) > 1))
-    return sorted(result)
-
-
-def _labels_by_question(subject: Subject) -> Iterator[list[DialogueLabels]]:
-    """Yield the labels of all annotators on the whole plan, question by question."""
-    table = subject.evidence.answers
-    for guideline in subject.study.guidelines:
-        names = [annotator.name for annotator in subject.study.annotators if annotator.guideline == guideline.name]
-        for question in guideline.instrument.questions:
-            yield [labels_of(table, name, guideline, question) for name in names]
-
-
-def _unparseable(subject: Subject) -> list[int]:
-    code = OUTCOME_CODES[Outcome.UNPARSEABLE]
-    columns = (column.outcomes for by_question in _labels_by_question(subject) for column in by_question)
-    return sorted(
-        {
-            position
-            for outcomes in columns
-            if code in outcomes
-            for position, outcome in enumerate(outcomes)
-            if outcome == code
-        }
-    )
-
-
 def _withheld(subject: Subject) -> list[int]:
     return [case.index for case in subject.cases if case.dialogue is not None and case.dialogue.withheld]
-
-
-def _flipped(subject: Subject) -> list[int]:
-    if len(subject.study.applications) == 1:
-        return []
-    flipped: list[int] = []
-    for guideline, rule in rules_of(subject.study):
-        defects = {case.index for case in subject.defects(guideline, rule)}
-        labelled = list(_labelled(subject, guideline, rule))
-        # Defects are few and pair keys are long, so of the other keys only those that match a defect are stored.
-        bad = {case.index: case.pair_key for case in labelled if case.index in defects}
-        keys = set(bad.values())
-        good = {case.index: key for case in labelled if case.index not in defects and (key := case.pair_key) in keys}
-        met = set(good.values())
-        flipped += [place for place, key in bad.items() if key in met] + [*good]
-    return flipped
-
-
-def _labelled(subject: Subject, guideline: Guideline, rule: DefectRule) -> Iterator[Case]:
-    """Yield the cases of a rule that have a label from which its rate is computed."""
-    study, applications = subject.study, subject.study.applications
-    names = {application.name: reference_names(study, guideline, application) for application in applications}
-    for case in subject.cases:
-        own = names.get(case.setting.application, ())
-        if rule.applies_to(case.setting.groups) and any(
-            case.dialogue_label(name, guideline, rule.question).outcome is Outcome.ANSWERED for name in own
-        ):
-            yield case
 
 
 _LONG = 150
