@@ -229,8 +229,9 @@ def test_results_show_rates_and_the_report_in_a_sandbox(done, viewer, visit):
     load_by_click(page.get_by_role("link", name="Run 2"))
 
     assert f"of {PERSONAS}" in page.inner_text("tbody tr")
-    expect(page.frame_locator("iframe").get_by_role("heading", level=1)).to_contain_text("A support bot")
+    assert_accessible(page)
     answer = page.request.get(page.url + "report/")
+    assert "A support bot" in answer.text()
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("sandbox allow-scripts")
     assert "allow-same-origin" not in policy
@@ -242,6 +243,7 @@ def test_dialogues_are_filtered_and_show_each_judges_own_calls(done, viewer, vis
     page = visit()
     open_study(page)
     load_by_click(page.get_by_role("link", name="Dialogues"))
+    expect(page).to_have_url(re.compile("/runs/2/dialogues/$"))
     assert_accessible(page)
     assert page.locator("tbody tr").count() == PERSONAS
 
@@ -249,7 +251,7 @@ def test_dialogues_are_filtered_and_show_each_judges_own_calls(done, viewer, vis
     load_by_click(page.get_by_role("button", name="Filter"))
     load_by_click(page.get_by_role("link", name="d003"))
 
-    expect(page.get_by_text("1 of 1")).to_be_visible()
+    expect(page.get_by_text("1 of 1", exact=True)).to_be_visible()
     reply = page.locator("details").filter(has_text="Reply 1")
     expect(reply.get_by_text("How helpful are the replies?")).to_be_hidden()
     reply.locator("summary").click()
@@ -276,9 +278,10 @@ def test_two_runs_are_compared_and_monitored_and_pages_of_judges_list_missing_la
 def test_every_page_of_a_study_without_runs_states_it(viewer, visit):
     page = visit()
     open_study(page)
-    for name in ("Results", "Dialogues", "Judges"):
+    for name in ("Results", "Matrix", "Dialogues", "Judges", "Trees"):
         load_by_click(page.get_by_role("link", name=name, exact=True))
         assert "has not been run here yet" in page.inner_text("main")
+        assert page.locator("main").get_by_role("link", name="New run").count() == 1
     load_by_click(page.get_by_role("link", name="Compare"))
     assert "No comparison yet" in page.inner_text("main")
     assert_accessible(page)

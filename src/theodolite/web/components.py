@@ -51,6 +51,12 @@ def icon(name: str, size: str = "") -> SafeString:
     )
 
 
+@register.filter
+def thousands(number: int) -> str:
+    """Return a count with separated thousands, e.g. `2,250`."""
+    return f"{number:,}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SidebarSection:
     """One entry of the sidebar, with the pages that belong to it.

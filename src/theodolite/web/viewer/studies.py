@@ -90,6 +90,24 @@ def of_study(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     return local_only(guarded)
 
 
+def of_run(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Open a view of one run; number 0 in an address leads to the latest run, so that addresses stay permanent."""
+
+    @functools.wraps(view)
+    def guarded(request: HttpRequest, study: LocalStudy, run: int, **rest: Any) -> HttpResponse:
+        if run:
+            return view(request, study, run, **rest)
+        latest = studies().runs(study).latest
+        if latest is None:
+            return render(request, "web/viewer/no_runs.html", page_context(study, ""))
+        name = request.resolver_match.view_name if request.resolver_match is not None else "results"
+        address = reverse(name, kwargs={"study": study.key, "run": latest.number, **rest})
+        query = request.META.get("QUERY_STRING", "")
+        return redirect(f"{address}?{query}" if query else address)
+
+    return of_study(guarded)
+
+
 def page_context(study: LocalStudy, section: str, **more: object) -> dict[str, object]:
     """Return the variables of every page of a study: its name, and the section of the menu.
 

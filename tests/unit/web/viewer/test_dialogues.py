@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.web.viewer.results import quoted_parts
+from theodolite.web.viewer.dialogues import quoted_parts
 
 
 @pytest.mark.parametrize(
