@@ -266,7 +266,7 @@ def _detector_alerts(
         index, since = start + first.index, start + first.since
         seen = row.badness if name == "level" or row.defects is None else row.defects
         now = float(seen[since : index + 1].mean())
-        what = "mean badness" if name == "level" else "defect rate"
+        what = "mean score (0 best, 1 worst)" if name == "level" else "defect rate"
         yield _alert(
             history,
             kind,
@@ -275,7 +275,7 @@ def _detector_alerts(
             evidence=math.exp(min(first.log_evidence, 700.0)),
             threshold=math.exp(detection.threshold),
             method=SR,
-            detail=f"{what} {now:.3f} in {index - since + 1} sessions since then, held against {baselines[name]:.3f}",
+            detail=f"{what} {now:.3f} in {index - since + 1} sessions since then; baseline {baselines[name]:.3f}",
             last=int(row.last_positions[start + last.index]),
             n_alarms=len(detection.alarms),
         )
