@@ -151,8 +151,8 @@ def filled(n: int):
                     )
                 )
         annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=500)
-        for claim, annotation in zip(claims, annotations, strict=True):
-            claim.annotation = annotation
+        for acquire, annotation in zip(claims, annotations, strict=True):
+            acquire.annotation = annotation
         ReservationRow.objects.bulk_create(claims, batch_size=500)
         truth = {item.dialogue_id: rng.random() for item in done}
         rows = []
@@ -228,8 +228,8 @@ def of_lists(records, queue) -> None:
     timed("... of one annotator", lambda: shown(annotator="p-03"))
     everything = {"scenario": "s", "category": "risk", "disputed": True, "annotator": "p-03"}
     timed("... with five filters", lambda: shown(stage=ItemStage.DISPUTED, **everything))
-    timed("... with words that stand in 11", lambda: shown(words="marigold"))
-    timed("... with words that stand in 350", lambda: shown(words="lantern"))
+    timed("... with words that stand in 11", lambda: shown(text="marigold"))
+    timed("... with words that stand in 350", lambda: shown(text="lantern"))
     timed("what its filters offer", lambda: (scenarios_in(queue), levels_in(queue), groups_in(queue)))
 
 

@@ -332,8 +332,8 @@ def annotated(queue, design, category, dialogues, annotators, rng) -> int:
                     )
                 )
         annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=BATCH)
-        for claim, annotation in zip(claims, annotations, strict=True):
-            claim.annotation = annotation
+        for acquire, annotation in zip(claims, annotations, strict=True):
+            acquire.annotation = annotation
         ReservationRow.objects.bulk_create(claims, batch_size=BATCH)
         n_answers = answers_of(annotations, guideline, rng)
         WorkItemRow.objects.filter(id__in=[item.id for item in done]).update(live=PASSES, done=PASSES, state="complete")

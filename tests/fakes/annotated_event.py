@@ -13,7 +13,14 @@ from theodolite.domain.annotating.work import BulkAct
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.event import Role
 from theodolite.store.annotation_queue import queue_of
-from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, ThreadRow, WorkItemRow
+from theodolite.store.models.annotating import (
+    CalibrationSessionRow,
+    CaseRow,
+    QueueRow,
+    ReservationRow,
+    ThreadRow,
+    WorkItemRow,
+)
 from theodolite.web.accounts.invitations import invite
 from theodolite.web.annotator.home import records
 from theodolite.web.models import (
@@ -85,12 +92,12 @@ def a_measurement(hosted: HostedStudy) -> str:
     return found.token
 
 
-def a_room(hosted: HostedStudy) -> str:
-    """Return a calibration room."""
-    if not RoomRow.objects.exists():
+def a_calibration(hosted: HostedStudy) -> str:
+    """Return a calibration session."""
+    if not CalibrationSessionRow.objects.exists():
         item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
-        review.open_room(records(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
-    return str(RoomRow.objects.order_by("id")[0].token)
+        review.open_calibration(records(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
+    return str(CalibrationSessionRow.objects.order_by("id")[0].token)
 
 
 def a_batch(hosted: HostedStudy) -> str:

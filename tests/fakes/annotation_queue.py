@@ -161,7 +161,7 @@ class Venue:
         """Bind the calling thread to the database, as a server's threads are."""
         from theodolite.store.executor import bind_thread, unbind_thread
 
-        bind_thread(database_settings(self.database.workspace, self.database.url, patience_s=20 * PATIENCE_S))
+        bind_thread(database_settings(self.database.workspace, self.database.url, lock_timeout_s=20 * PATIENCE_S))
         try:
             yield
         finally:

@@ -20,7 +20,7 @@ from theodolite.domain.status import Call
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.terminal.summary import Places, summary_text
-from theodolite.reporting.words.reading_aids import Words, read_words
+from theodolite.reporting.text.reading_aids import ReadingAids, read_reading_aids
 
 PLACES = Places(report="theodolite-demo/report.html", results="theodolite-demo/results.json")
 
@@ -47,9 +47,9 @@ def _text_of(file: Traversable) -> str:
 
 
 @functools.cache
-def words() -> Words:
+def reading_aids() -> ReadingAids:
     """Return the shipped reading aids."""
-    return read_words(assets()["words.yaml"])
+    return read_reading_aids(assets()["reading_aids.yaml"])
 
 
 def evidence_named(name: str) -> Evidence:
@@ -98,7 +98,7 @@ def summary_named(name: str, **options: object) -> str:
     shown = {"places": PLACES} | options
     duration = None if name == "xstest" else 38.0
     made = facts(duration_s=duration, label_command="theodolite label support" if duration else "")
-    return summary_text(evidence_named(name), findings_named(name), made, words(), **shown)
+    return summary_text(evidence_named(name), findings_named(name), made, reading_aids(), **shown)
 
 
 def schema_named(name: str) -> dict[str, Any]:

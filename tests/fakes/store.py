@@ -142,7 +142,7 @@ class FakeStore:
                 kept.unit = replace(kept.unit, state=UnitState.LEASED, tries=kept.unit.tries + 1)
                 yield kept.unit
 
-    def claim(
+    def acquire(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         wanted = [kept for kept in self._in_plan(run, kind) if within is None or kept.unit.position in within]

@@ -35,7 +35,7 @@ def imported(tmp_path, table, scale, **options):
     key = LabelKey(
         items={(item, "g"): AskedItem(guideline="g", version="1", questions={"q": (None,)}) for item in items},
         questions={("g", "q"): question},
-        own_words=NON_RESPONSE_OPTIONS,
+        non_responses=NON_RESPONSE_OPTIONS,
     )
     columns = ImportColumns(dialogue="item", annotator="who", answers={"q": "label"})
     read = read_import(path, key, {item: item for item in items}, columns, **options)

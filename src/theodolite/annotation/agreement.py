@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from theodolite.annotation.queues import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
-from theodolite.domain.annotating.discrepancy import RoomShift
+from theodolite.domain.annotating.discrepancy import CalibrationShift
 from theodolite.domain.annotating.quality import BesidePeople, JudgeStatus, judge_key
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
@@ -179,7 +179,7 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
     reservations = ReservationRow.objects.filter(
         ~BY_JUDGE, item__queue=queue, item__category=category, annotation__isnull=False
     )
-    claimed = {
+    assigned = {
         number: (person, state, at)
         for number, person, state, at in fetched(
             reservations.values_list("annotation_id", "participant__key", "state", "submitted")
@@ -194,7 +194,7 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
     latest = {(dialogue, name): (number, *rest) for number, dialogue, name, *rest in fetched(columns)}
     result = {}
     for (dialogue, name), (number, made, shown, position) in latest.items():
-        person, state, at = claimed.get(number, (name, SUBMITTED, made))
+        person, state, at = assigned.get(number, (name, SUBMITTED, made))
         if state == SUBMITTED:
             result[number] = AnnotationFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, position)
     return result
@@ -359,7 +359,7 @@ def attributes(queue: str) -> dict[str, dict[str, str]]:
 
 def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:
     """Return the agreement before and after calibration, for each calibrated version and question."""
-    results: dict[tuple[str, str], list[RoomShift]] = defaultdict(list)
+    results: dict[tuple[str, str], list[CalibrationShift]] = defaultdict(list)
     for shift in shifts(queue):
         results[shift.version, shift.question].append(shift)
     result = []
@@ -367,12 +367,10 @@ def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgr
         guideline = records.guideline(version)
         question = guideline.instrument.question(name)
         before = answer_arrays(
-            (room_shift.participant, (room_shift.room, room_shift.turn), room_shift.room, room_shift.before)
-            for room_shift in changed
+            (shift.participant, (shift.calibration, shift.turn), shift.calibration, shift.before) for shift in changed
         )
         after = answer_arrays(
-            (room_shift.participant, (room_shift.room, room_shift.turn), room_shift.room, room_shift.after)
-            for room_shift in changed
+            (shift.participant, (shift.calibration, shift.turn), shift.calibration, shift.after) for shift in changed
         )
         if question.scale.kind is not ScaleKind.TEXT:
             result.append(

@@ -40,12 +40,12 @@ from theodolite.store.annotation_queue import (
 )
 from theodolite.store.event_sessions import avoided_topics_of
 from theodolite.store.models.annotating import (
+    CalibrationVoteRow,
     DraftRow,
     GoldRow,
     QueueRow,
     ReservationEventRow,
     ReservationRow,
-    RoomVoteRow,
     WorkItemRow,
 )
 from theodolite.store.statements import database_now, one_at_a_time
@@ -357,7 +357,9 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
         live__lt=F("passes"),
         category__in=names & {category or name for name in names},
     )
-    discussed = RoomVoteRow.objects.filter(participant__key=participant, room__dialogue=OuterRef("dialogue"))
+    discussed = CalibrationVoteRow.objects.filter(
+        participant__key=participant, calibration__dialogue=OuterRef("dialogue")
+    )
     items = items.exclude(tester=participant).filter(~Exists(had), ~Exists(discussed))
     if process.apart:
         elsewhere = ReservationRow.objects.filter(participant__key=participant, state__in=LIVE)

@@ -133,7 +133,7 @@ def redact(
         result = redactions_of(dialogue, words, shown_in=tuple(shown_in))
         RedactionRow.objects.bulk_create(redaction_row(row, redaction) for redaction in result)
         add_step(row, CaseAct.REDACTED, by, note)
-        _bring_back(row)
+        _restore(row)
     return result
 
 
@@ -175,7 +175,7 @@ def close(token: str, *, by: str, note: str = "") -> None:
     with transaction.atomic():
         row = case_row(token)
         add_step(row, CaseAct.CLOSED, by, note)
-        _bring_back(row)
+        _restore(row)
 
 
 def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialogue:
@@ -237,7 +237,7 @@ def _set_aside(row: CaseRow) -> None:
     items.update(state=ItemState.ASIDE.value)
 
 
-def _bring_back(row: CaseRow) -> None:
+def _restore(row: CaseRow) -> None:
     """Open the items that were set aside, unless another case still restricts the dialogue or it was withdrawn."""
     others = CaseRow.objects.filter(dialogue_id=row.dialogue_id).select_related("dialogue__unit")
     if not any(case.is_restricted for case in cases_of(list(others))):

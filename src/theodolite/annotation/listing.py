@@ -22,13 +22,13 @@ from theodolite.domain.annotating.case import (
     DialogueFilter,
     FlagKind,
     ItemStage,
+    ListedCalibration,
     ListedCase,
     ListedDialogue,
     ListedItem,
-    ListedRoom,
     SensitiveCase,
 )
-from theodolite.domain.annotating.discrepancy import RoomState
+from theodolite.domain.annotating.discrepancy import CalibrationState
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import InputError
@@ -38,13 +38,13 @@ from theodolite.store.annotation_queue import queue_of, redactions_in
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, JournalEntryRow, TurnRow
 from theodolite.store.models.annotating import (
+    CalibrationSessionRow,
+    CalibrationVoteRow,
     CaseRow,
     CaseStepRow,
     QueueRow,
     ReservationRow,
     ResolutionRow,
-    RoomRow,
-    RoomVoteRow,
     WorkItemRow,
 )
 from theodolite.store.statements import grouped
@@ -86,7 +86,7 @@ def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
     return replace(dialogue, turns=stored, context="")
 
 
-def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
+def matching_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], text: str) -> tuple[int, ...]:
     """Return the numbers of those dialogues in which annotators see some words.
 
     The database searches the original texts; each hit is
@@ -95,7 +95,7 @@ def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
     Raises:
         InputError: If the words are too short, or occur in too many dialogues.
     """
-    phrase = " ".join(words.split())
+    phrase = " ".join(text.split())
     if len(phrase) < SHORTEST:
         message = f"a search text has at least {SHORTEST} characters; got {phrase!r}"
         raise InputError(message)
@@ -176,12 +176,12 @@ class Listing:
     Attributes:
         queue: The queue.
         sought: The search.
-        spoken: Numbers of the dialogues that contain the words; None without a search.
+        matching: Numbers of the dialogues that contain the words; None without a search.
     """
 
     queue: QueueRow
     sought: DialogueFilter
-    spoken: tuple[int, ...] | None
+    matching: tuple[int, ...] | None
 
     @classmethod
     def of(cls, records: RecordCache, queue: str, filters: DialogueFilter) -> Listing:
@@ -191,11 +191,11 @@ class Listing:
             InputError: If the words are too short, or occur in too many dialogues.
         """
         row = queue_of(queue)
-        whole = cls(queue=row, sought=filters, spoken=None)
-        if not filters.words.strip():
+        whole = cls(queue=row, sought=filters, matching=None)
+        if not filters.text.strip():
             return whole
-        dialogues = speaking_of(records, row, whole._at(None).order_by(), filters.words)
-        return cls(queue=row, sought=filters, spoken=dialogues)
+        dialogues = matching_of(records, row, whole._at(None).order_by(), filters.text)
+        return cls(queue=row, sought=filters, matching=dialogues)
 
     @property
     def rows(self) -> QuerySet[DialogueRow]:
@@ -256,12 +256,12 @@ class Listing:
     def _is_about_items(self) -> bool:
         """Whether the filter concerns only work items."""
         sought = self.sought
-        return not any((sought.scenario, sought.level, sought.flag, sought.group, self.spoken is not None))
+        return not any((sought.scenario, sought.level, sought.flag, sought.group, self.matching is not None))
 
     def _at(self, stage: ItemStage | None) -> QuerySet[DialogueRow]:
         items = found_items(self.queue, replace(self.sought, stage=stage))
         rows = _matching(self.queue, self.sought).filter(id__in=items.values("dialogue_id"))
-        return rows if self.spoken is None else rows.filter(id__in=self.spoken)
+        return rows if self.matching is None else rows.filter(id__in=self.matching)
 
 
 def found_items(queue: QueueRow, filters: DialogueFilter) -> QuerySet[WorkItemRow]:
@@ -381,7 +381,7 @@ def _of_dialogues(queue: str, column: str) -> list[str]:
     return sorted(set(rows.values_list(column, flat=True).distinct().order_by()))
 
 
-ROOMS = 20
+CALIBRATIONS = 20
 """Calibration sessions per page of the list; count."""
 
 
@@ -399,7 +399,7 @@ def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str,
             case=case,
             name=blind_name(case.dialogue, reader, row.salt),
             scenario=dialogues[case.dialogue].scenario,
-            words=_around_hidden(dialogues[case.dialogue], case),
+            text=_around_hidden(dialogues[case.dialogue], case),
         )
         for case in result
     ]
@@ -430,33 +430,37 @@ def _excerpt(text: str, start: int, mark: str) -> str:
     return ("… " if first else "") + text[first:last].strip() + (" …" if last < len(text) else "")
 
 
-def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) -> list[ListedRoom]:
+def listed_calibrations(records: RecordCache, queue: str, *, reader: str, page: int = 0) -> list[ListedCalibration]:
     """Return one page of the calibration sessions of a queue, open ones first, then the latest."""
     row = queue_of(queue)
-    is_over = Case(When(state=RoomState.CLOSED.value, then=Value(1)), default=Value(0), output_field=IntegerField())
-    rows = RoomRow.objects.filter(queue=row).select_related("dialogue").order_by(is_over, "-id")
-    shown = list(rows[page * ROOMS : (page + 1) * ROOMS])
-    votes = RoomVoteRow.objects.filter(room__in=shown).values_list("room_id")
+    is_over = Case(
+        When(state=CalibrationState.CLOSED.value, then=Value(1)), default=Value(0), output_field=IntegerField()
+    )
+    rows = CalibrationSessionRow.objects.filter(queue=row).select_related("dialogue").order_by(is_over, "-id")
+    shown = list(rows[page * CALIBRATIONS : (page + 1) * CALIBRATIONS])
+    votes = CalibrationVoteRow.objects.filter(calibration__in=shown).values_list("calibration_id")
     n_voted = dict(votes.annotate(n=Count("participant_id", distinct=True)).order_by())
-    dialogues = seen_dialogues(records, row, list({room.dialogue_id: room.dialogue for room in shown}.values()), turn=1)
+    dialogues = seen_dialogues(
+        records, row, list({calibration.dialogue_id: calibration.dialogue for calibration in shown}.values()), turn=1
+    )
     return [
-        ListedRoom(
-            token=room.token,
-            category=room.category,
-            state=RoomState(room.state),
-            name=blind_name(dialogues[room.dialogue_id].key, reader, row.salt),
-            scenario=dialogues[room.dialogue_id].scenario,
-            opening=opening_of(dialogues[room.dialogue_id]),
-            n_voted=n_voted.get(room.pk, 0),
-            opened=room.created,
+        ListedCalibration(
+            token=calibration.token,
+            category=calibration.category,
+            state=CalibrationState(calibration.state),
+            name=blind_name(dialogues[calibration.dialogue_id].key, reader, row.salt),
+            scenario=dialogues[calibration.dialogue_id].scenario,
+            opening=opening_of(dialogues[calibration.dialogue_id]),
+            n_voted=n_voted.get(calibration.pk, 0),
+            opened=calibration.created,
         )
-        for room in shown
+        for calibration in shown
     ]
 
 
-def n_rooms(queue: str) -> int:
+def n_calibrations(queue: str) -> int:
     """Return the number of calibration sessions of a queue; count."""
-    return RoomRow.objects.filter(queue__token=queue).count()
+    return CalibrationSessionRow.objects.filter(queue__token=queue).count()
 
 
 _SUBMITTED = "submitted"

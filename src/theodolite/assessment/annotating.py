@@ -91,7 +91,7 @@ def annotate(task: AnnotationTask) -> Flow[Annotation]:
         case PythonLabeller():
             return (yield from _by_function(task))
         case WordRule():
-            return _annotation(task, by_words(labelling, task.guideline, task.dialogue, task.expected))
+            return _annotation(task, by_word_rule(labelling, task.guideline, task.dialogue, task.expected))
         case PacketRule():
             return _annotation(task, by_packet(task.packet, task.guideline, task.dialogue))
         case RecordedLabels():
@@ -228,7 +228,7 @@ EXPECTED = re.compile(r"\{\{\s*expected\s*\}\}")
 """Slot for a case's expected answer in the text of a rule."""
 
 
-def by_words(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected: str = "") -> tuple[Answer, ...]:
+def by_word_rule(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected: str = "") -> tuple[Answer, ...]:
     """Return a word rule's answers to its one question, for the dialogue or for each turn.
 
     A turn matches the rule if it contains one of the wanted words and none of
@@ -373,8 +373,8 @@ def _packet_answer(packet: TestPacket, guideline: Guideline, question: Question,
         reason = f"the test packet of `{dialogue.scenario}` has no signs for this question"
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
     for turn in dialogue.turns:
-        if words := found(signs, turn.response):
-            reason = f"turn {turn.number} says `{words}`"
+        if sign := found(signs, turn.response):
+            reason = f"turn {turn.number} says `{sign}`"
             return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.found, reasoning=reason)
     reason = "none of the packet's signs occurs in a response"
     return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.absent, reasoning=reason)

@@ -128,9 +128,9 @@ def _quote(entry: object, dialogue: Dialogue) -> Quote | None:
 
 def looked_up(quote: Quote, dialogue: Dialogue) -> Quote:
     """Return a quote, marked as located if its words occur at its stated turn."""
-    words = plain_words(quote.text).strip(_EDGES)
+    text = plain_words(quote.text).strip(_EDGES)
     texts = [plain_words(side) for side in _sides(dialogue, quote.turn)]
-    return replace(quote, verified=bool(words) and any(words in side for side in texts))
+    return replace(quote, verified=bool(text) and any(text in side for side in texts))
 
 
 _MOST = 2**31

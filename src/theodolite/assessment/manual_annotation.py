@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from theodolite.assessment.form_rules import is_open, left_closed, looked_up
-from theodolite.domain.annotating.label_sample import LabelSlip, item_of
+from theodolite.domain.annotating.label_sample import LabelRow, item_of
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.dialogue import Dialogue
@@ -89,12 +89,12 @@ def annotation_by(
     )
 
 
-def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:
+def label_rows_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelRow]:
     """Yield one form row for each question of a guideline, and for each turn if the question concerns turns."""
     text = dialogue_text(dialogue)
     for question in guideline.instrument.questions:
         for turn in turns_asked(question, dialogue):
-            yield LabelSlip(
+            yield LabelRow(
                 item=item_of(dialogue.key),
                 turn=turn,
                 guideline=guideline.name,
@@ -129,10 +129,10 @@ def ask_text(guideline: Guideline, question: Question) -> str:
 
 def allowed_text(question: Question) -> str:
     """Return the permitted answers, e.g. `1 to 5` or `yes | no | unable to determine`."""
-    words = [_scale_words(question.scale)]
-    words += [UNABLE] if question.may_be_unable else []
-    words += [NOT_APPLICABLE] if question.may_not_apply else []
-    return " | ".join(words)
+    texts = [_scale_words(question.scale)]
+    texts += [UNABLE] if question.may_be_unable else []
+    texts += [NOT_APPLICABLE] if question.may_not_apply else []
+    return " | ".join(texts)
 
 
 def _scale_words(scale: Scale) -> str:

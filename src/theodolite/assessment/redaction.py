@@ -102,7 +102,7 @@ def _of_turn(turn: Turn, names: Sequence[str], shown_in: tuple[str, ...]) -> Ite
     if n := len(self_identification(turn.response, names)):
         times = "once" if n == 1 else f"{n} times"
         yield Suspicion(_flag(FlagKind.SELF_IDENTIFICATION, turn, f"The response names itself or a maker {times}"))
-    if words_of_danger(turn.prompt):
+    if danger_of_text(turn.prompt):
         yield Suspicion(_flag(FlagKind.WELLBEING, turn, "The prompt holds words by which somebody may be in danger"))
 
 
@@ -154,7 +154,7 @@ def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[Ident
         regions: Countries (two letters) whose phone numbers are matched without a country code.
 
     Example:
-        >>> [(one.kind.value, one.words) for one in personal_details("Write to ana@example.org")]
+        >>> [(one.kind.value, one.text) for one in personal_details("Write to ana@example.org")]
         [('e-mail address', 'ana@example.org')]
     """
     return apart(_found(text, regions))
@@ -184,7 +184,7 @@ def _matching(
 ) -> Iterator[IdentifyingSpan]:
     for match in pattern.finditer(text):
         if is_valid(match.group()):
-            yield IdentifyingSpan(kind=kind, start=match.start(), end=match.end(), words=match.group())
+            yield IdentifyingSpan(kind=kind, start=match.start(), end=match.end(), text=match.group())
 
 
 def _checks(name: str) -> Callable[[str], bool]:
@@ -216,7 +216,7 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
 
     for region in (None, *regions):
         for match in PhoneNumberMatcher(text, region):
-            yield IdentifyingSpan(kind=IdentifyingKind.PHONE, start=match.start, end=match.end, words=match.raw_string)
+            yield IdentifyingSpan(kind=IdentifyingKind.PHONE, start=match.start, end=match.end, text=match.raw_string)
 
 
 _ONESELF = r"(?:my\s?self|me)"
@@ -240,7 +240,7 @@ _WORDS = re.compile(
 )
 
 
-def words_of_danger(text: str) -> tuple[str, ...]:
+def danger_of_text(text: str) -> tuple[str, ...]:
     """Return words of a prompt by which its writer may be in danger, each once, in order.
 
     Args:
@@ -349,7 +349,7 @@ def identifiers(text: str) -> tuple[IdentifyingSpan, ...]:
     """Return parts of a text that may identify a person, in order; a person decides about each.
 
     Example:
-        >>> [(one.kind.value, one.words) for one in identifiers("My name is Ana Silva, born on 3 May 1980.")]
+        >>> [(one.kind.value, one.text) for one in identifiers("My name is Ana Silva, born on 3 May 1980.")]
         [("person's name", 'Ana Silva'), ('date of birth', '3 May 1980')]
     """
     return apart(_identifiers_in(text))
@@ -371,4 +371,4 @@ def _identifiers_in(text: str) -> Iterator[IdentifyingSpan]:
 
 
 def _span(kind: IdentifyingKind, match: re.Match[str], group: int) -> IdentifyingSpan:
-    return IdentifyingSpan(kind=kind, start=match.start(group), end=match.end(group), words=match.group(group))
+    return IdentifyingSpan(kind=kind, start=match.start(group), end=match.end(group), text=match.group(group))

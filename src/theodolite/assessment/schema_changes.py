@@ -119,7 +119,7 @@ def _differences(before: Guideline, after: Guideline) -> tuple[str, ...]:
     differences = [f"`{name}` is asked no more" for name in was if name not in now]
     differences += [f"`{name}` is new" for name in now if name not in was]
     differences += [
-        f"`{name}`: {', '.join(words)}" for name in now if name in was and (words := _differs(was[name], now[name]))
+        f"`{name}`: {', '.join(change)}" for name in now if name in was and (change := _differs(was[name], now[name]))
     ]
     if [name for name in was if name in now] != [name for name in now if name in was]:
         differences.append("the questions stand in another order")
@@ -147,7 +147,7 @@ def _differs(was: Question, now: Question) -> list[str]:
         "has other examples": (was.exemplars, now.exemplars),
         "may be moved or not, where orders are varied": (was.stays, now.stays),
     }
-    return [words for words, (one, other) in compared.items() if one != other]
+    return [change for change, (one, other) in compared.items() if one != other]
 
 
 def _form(question: Question) -> str:
@@ -245,8 +245,8 @@ def _direct(
         (Touch.PLACE, "is asked of something else", was.level, now.level),
         (Touch.PLACE, "is asked after another answer", was.when, now.when),
     )
-    differing = [(kind, words) for kind, words, one, other in compared if one != other]
-    return tuple(dict.fromkeys(kind for kind, _ in differing)), tuple(words for _, words in differing)
+    differing = [(kind, change) for kind, change, one, other in compared if one != other]
+    return tuple(dict.fromkeys(kind for kind, _ in differing)), tuple(change for _, change in differing)
 
 
 def _rules_of_question(guideline: Guideline, question: str) -> list[tuple[str, str, Mapping[str, str]]]:

@@ -38,10 +38,9 @@ from theodolite.reporting.exporting.figures import figures_of
 from theodolite.reporting.queries.cases import cases_of, rules_of
 from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.queries.gates import gate_facts, gate_results, rate_text, subject_text
-from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import heading_of
-from theodolite.reporting.words.estimates import rate_text as words_of_rate
+from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates, rates_of
+from theodolite.reporting.text import estimates, figures
+from theodolite.reporting.text.descriptions import heading_of
 from theodolite.usecases.running import RunOptions, RunStatus, check_endpoints
 
 if TYPE_CHECKING:
@@ -189,8 +188,8 @@ def run(
     )
     context = call.open()
     try:
-        with ThreadPoolExecutor(max_workers=1) as room:
-            result = room.submit(asyncio.run, call.hold(context)).result()
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            result = pool.submit(asyncio.run, call.hold(context)).result()
         return call.result(context, result)
     finally:
         context.close()
@@ -432,7 +431,7 @@ class StudyRun:
             for guideline, one in rules_of(self.evidence.study)
             for rate in lead_rates(rates, guideline.name, one.name)
         ]
-        shown = [f"{rate.measurement.application} {rate.annotator} {_rate_words(rate)}" for rate in lead[:2]]
+        shown = [f"{rate.measurement.application} {rate.annotator} {_rate_text(rate)}" for rate in lead[:2]]
         more = f"; {len(lead) - 2} more in to_frame() and the report" if len(lead) > 2 else ""
         return ("; ".join(shown) or "none: no label and no defect rule") + more
 
@@ -455,12 +454,12 @@ class StudyRun:
         return f"<div><h3>{escape(head)}</h3><p>{escape(titles)}</p>{''.join(parts)}{more}{''.join(texts)}</div>"
 
 
-def _rate_words(rate: Rate) -> str:
+def _rate_text(rate: Rate) -> str:
     """Return a rate with its interval, or with its bound where no defect was found, as in figures and summaries."""
     result = rate.measurement.result
     if rate.defects or rate.estimate is None or result.n < figures.FEW:
-        return words_of_rate(result)
-    return f"0 of {figures.count(result.n)} ({figures.percent(0.0)}, {interval_words(rate)})"
+        return estimates.rate_text(result)
+    return f"0 of {figures.count(result.n)} ({figures.percent(0.0)}, {interval_text(rate)})"
 
 
 def _frame(evidence: Evidence, rows: Iterable[Mapping[str, object]]) -> DataFrame:

@@ -24,7 +24,7 @@ from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import facts_of, write_reports
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries, open_study
 from theodolite.config.histories import HistoryForm, ScoreTable, read_history
-from theodolite.config.load_context import report_assets, report_words
+from theodolite.config.load_context import reading_aids_text, report_assets
 from theodolite.config.permissions import study_file
 from theodolite.config.series import SeriesStudies, series_studies
 from theodolite.config.tables import OnRows, read_table
@@ -50,7 +50,7 @@ from theodolite.reporting.monitoring.text import watch_text
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.series.page import series_html
 from theodolite.reporting.series.sides import SeriesResults, SeriesStudy, series_document
-from theodolite.reporting.words.reading_aids import read_words
+from theodolite.reporting.text.reading_aids import read_reading_aids
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.audiences import Audience, AudienceKind, audience_named, series_for
@@ -122,7 +122,7 @@ class Compared:
 
 
 @dataclass(slots=True)
-class _Desk:
+class _ComparisonContext:
     """Reads each location once, and keeps open the studies whose texts may be needed."""
 
     stack: ExitStack
@@ -189,10 +189,10 @@ def compare(
         InputError: If a location contains nothing comparable.
     """
     with ExitStack() as stack:
-        desk = _Desk(stack, environ)
-        chosen = _by_mitigation(desk, first or study) if by_mitigation else _pairs(desk, first, second, study)
+        context = _ComparisonContext(stack, environ)
+        chosen = _by_mitigation(context, first or study) if by_mitigation else _pairs(context, first, second, study)
         comparisons = tuple(item for _, item in chosen)
-        text = dict(entry for sources, item in chosen for entry in _words(desk, sources, item))
+        text = dict(entry for sources, item in chosen for entry in _words(context, sources, item))
         folder = Path(out) if out else Path()
         page, data = folder / COMPARISON_PAGE, folder / COMPARISON_DATA
         write_whole(page, comparison_html(comparisons, text))
@@ -226,7 +226,7 @@ def differences_from(
     """
     with ExitStack() as stack:
         source, application = _place(baseline, context.path)
-        before = _chosen(_Desk(stack, environ), source, application)
+        before = _chosen(_ComparisonContext(stack, environ), source, application)
         now = sides_of(results_document(evidence, findings, facts_of(context)), context.path)
         known = {side.application: side for side in before}
         pairs = [
@@ -247,8 +247,8 @@ def differences_from(
 _Chosen = tuple[tuple[str, str], Comparison]
 
 
-def _by_mitigation(desk: _Desk, source: str) -> list[_Chosen]:
-    sides = desk.sides_at(source)
+def _by_mitigation(context: _ComparisonContext, source: str) -> list[_Chosen]:
+    sides = context.sides_at(source)
     result = compare_by_mitigation(sides)
     if not result:
         have = "; ".join(f"`{side.name}` has {', '.join(side.mitigations) or 'none'}" for side in sides)
@@ -261,9 +261,9 @@ def _by_mitigation(desk: _Desk, source: str) -> list[_Chosen]:
     return [((source, source), item) for item in result]
 
 
-def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
+def _pairs(context: _ComparisonContext, first: str, second: str, study: str) -> list[_Chosen]:
     current, there = _place(first, study), _place(second, study)
-    sides = _chosen(desk, *current), _chosen(desk, *there)
+    sides = _chosen(context, *current), _chosen(context, *there)
     if len(sides[0]) == len(sides[1]) == 1:
         pairs = [(sides[0][0], sides[1][0])]
     else:
@@ -300,8 +300,8 @@ def _is_study(source: str) -> bool:
     return not isinstance(study_file(Path(source)), LocatedDiagnostic)
 
 
-def _chosen(desk: _Desk, source: str, application: str) -> Sequence[ComparedSide]:
-    sides = desk.sides_at(source)
+def _chosen(context: _ComparisonContext, source: str, application: str) -> Sequence[ComparedSide]:
+    sides = context.sides_at(source)
     if not application:
         return sides
     known = {side.application: side for side in sides}
@@ -331,10 +331,12 @@ def _apart(
     )
 
 
-def _words(desk: _Desk, sources: tuple[str, str], comparison: Comparison) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+def _words(
+    context: _ComparisonContext, sources: tuple[str, str], comparison: Comparison
+) -> Iterator[tuple[tuple[str, str], Dialogue]]:
     flips = [flip for rate in comparison.rates for flip in rate.flips]
-    yield from desk.words_of(sources[0], comparison.first, {flip.first for flip in flips})
-    yield from desk.words_of(sources[1], comparison.second, {flip.second for flip in flips})
+    yield from context.words_of(sources[0], comparison.first, {flip.first for flip in flips})
+    yield from context.words_of(sources[1], comparison.second, {flip.second for flip in flips})
 
 
 MONITOR_PAGE = "monitor.html"
@@ -378,7 +380,7 @@ class Seen:
 
     def screen(self, *, width: int, unicode: bool) -> str:
         """Return the result as a terminal shows it."""
-        text = read_words(report_words())
+        text = read_reading_aids(reading_aids_text())
         return watch_text(self.watch, text, width=width, unicode=unicode, chart=self.page, data=self.data)
 
 
@@ -401,7 +403,7 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
     code = 1 if any(counts(alert, request.since) for alert in watch.alerts) else 0
     path = Path(request.out) if request.out else folder
     page, data = path / MONITOR_PAGE, path / MONITOR_DATA
-    write_whole(page, watch_html(watch, read_words(report_words())))
+    write_whole(page, watch_html(watch, read_reading_aids(reading_aids_text())))
     write_whole(data, json.dumps(watch_document(watch, exit_code=code), indent=1, allow_nan=False) + "\n")
     return Seen(watch=watch, exit_code=code, page=str(page), data=str(data))
 

@@ -27,7 +27,7 @@ DATABASE_VARIABLE = "DATABASE_URL"
 DATABASE_NAME = "theodolite.db"
 """SQLite file within a workspace."""
 
-LOCK_PATIENCE_S = 20
+LOCK_TIMEOUT_S = 20
 """Time that a writer waits for another writer of a SQLite file; seconds."""
 
 STATEMENT_S = 600
@@ -77,33 +77,33 @@ def _close_to_others(workspace: Path) -> None:
 
 
 def database_settings(
-    workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S
+    workspace: Path, database_url: str | None = None, *, lock_timeout_s: float = LOCK_TIMEOUT_S
 ) -> dict[str, Any]:
     """Return Django's settings of one database.
 
     Args:
         workspace: Folder of the SQLite file if no URL is given.
         database_url: `postgresql://user:password@host:port/name`; None or empty for SQLite.
-        patience_s: Time to wait for another writer; seconds.
+        lock_timeout_s: Time to wait for another writer; seconds.
 
     Raises:
         InputError: If the URL names no PostgreSQL database.
     """
     if database_url:
-        return _postgres_settings(database_url, patience_s)
+        return _postgres_settings(database_url, lock_timeout_s)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(workspace / DATABASE_NAME),
         "CONN_MAX_AGE": None,
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
-            "timeout": patience_s,
+            "timeout": lock_timeout_s,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
         },
     }
 
 
-def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
+def _postgres_settings(database_url: str, lock_timeout_s: float) -> dict[str, Any]:
     if find_spec("psycopg") is None:
         message = "`DATABASE_URL` is set, and PostgreSQL's driver is missing; type: pip install 'theodolite[postgres]'"
         raise InputError(message)
@@ -117,13 +117,16 @@ def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
         )
         raise InputError(message)
     limits = {
-        "lock_timeout": patience_s,
+        "lock_timeout": lock_timeout_s,
         "statement_timeout": STATEMENT_S,
         "idle_in_transaction_session_timeout": IDLE_S,
     }
     parameters = dict(parse_qsl(parts.query))
-    words = [*(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()), parameters.pop("options", "")]
-    options: dict[str, Any] = {**_TCP, "options": " ".join(filter(None, words)), **parameters}
+    options_text = [
+        *(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()),
+        parameters.pop("options", ""),
+    ]
+    options: dict[str, Any] = {**_TCP, "options": " ".join(filter(None, options_text)), **parameters}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name,
@@ -210,13 +213,15 @@ def _set_up(*, is_for_pages: bool) -> None:
     apps.populate(settings.INSTALLED_APPS)
 
 
-def open_store(workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S) -> DjangoStore:
+def open_store(
+    workspace: Path, database_url: str | None = None, *, lock_timeout_s: float = LOCK_TIMEOUT_S
+) -> DjangoStore:
     """Return the store of a workspace, with its tables migrated; a read-only one is not changed.
 
     Args:
         workspace: Folder; created if missing.
         database_url: See `database_settings`.
-        patience_s: Time to wait for another writer; seconds.
+        lock_timeout_s: Time to wait for another writer; seconds.
 
     Raises:
         InputError: If the URL names no PostgreSQL database.
@@ -225,7 +230,7 @@ def open_store(workspace: Path, database_url: str | None = None, *, patience_s: 
     """
     if not database_url and is_archive(workspace):
         return _open_archive(workspace)
-    database = database_settings(workspace, database_url, patience_s=patience_s)
+    database = database_settings(workspace, database_url, lock_timeout_s=lock_timeout_s)
     make_workspace(workspace)
     configure_django(database)
     from theodolite.bootstrap.migration import migrate
@@ -258,7 +263,7 @@ def archive_settings(workspace: Path) -> dict[str, Any]:
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": f"file:{quote(str(file))}?immutable=1",
         "CONN_MAX_AGE": None,
-        "OPTIONS": {"timeout": LOCK_PATIENCE_S, "init_command": "PRAGMA query_only=1;"},
+        "OPTIONS": {"timeout": LOCK_TIMEOUT_S, "init_command": "PRAGMA query_only=1;"},
     }
 
 
@@ -296,7 +301,7 @@ def open_store_to_read(workspace: Path, database_url: str | None = None) -> Djan
     elif not (workspace / DATABASE_NAME).is_file():
         return None
     else:
-        database["OPTIONS"] = {"timeout": LOCK_PATIENCE_S, "init_command": "PRAGMA query_only=1;"}
+        database["OPTIONS"] = {"timeout": LOCK_TIMEOUT_S, "init_command": "PRAGMA query_only=1;"}
     configure_django(database)
     from theodolite.bootstrap.migration import has_tables
     from theodolite.store.django_store import DjangoStore

@@ -96,9 +96,9 @@ class Documentation:
         message = f"there is no page `{name}`{suggestion} Search:  theodolite docs --search WORDS"
         raise InputError(message)
 
-    def search(self, words: str) -> list[Page]:
+    def search(self, query: str) -> list[Page]:
         """Return the pages that contain all words, those with the words in the title first."""
-        terms = words.lower().split()
+        terms = query.lower().split()
 
         def rank(page: Page) -> tuple[bool, bool, int]:
             title, text = page.title.lower(), page.text.lower()
@@ -177,8 +177,8 @@ def write_site(source: Documentation, folder: Path) -> Path:
 
 def _plain(text: str) -> str:
     """Return the text of a page without its title and markup."""
-    words = _LINK.sub(r"\1", _TITLE.sub("", _COMMENT.sub("", _FRONT.sub("", text)), count=1))
-    return " ".join(_MARK.sub(" ", words).split())
+    text = _LINK.sub(r"\1", _TITLE.sub("", _COMMENT.sub("", _FRONT.sub("", text)), count=1))
+    return " ".join(_MARK.sub(" ", text).split())
 
 
 def _html_page(source: Documentation, page: Page) -> str:

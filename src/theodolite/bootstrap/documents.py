@@ -19,7 +19,7 @@ from theodolite.reporting.citations import CitedResults
 from theodolite.reporting.documents import RESULTS, Document, changes, documents, html_page, markdown
 from theodolite.reporting.queries.cases import numbered
 from theodolite.reporting.results.document import results_document
-from theodolite.reporting.words.descriptions import criteria_facts
+from theodolite.reporting.text.descriptions import criteria_facts
 
 FOLDER = "documents"
 ISSUE, CHANGES, INDEX = "issue.json", "changes.md", "index"

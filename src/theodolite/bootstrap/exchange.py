@@ -80,7 +80,7 @@ def write_label_sample(context: StudyContext, request: LabelRequest, path: Path,
         raise InputError(message)
     require_output_inside(context.loaded.folder, path)
     sampled = draw_labels(context.evidence(), request)
-    write_whole(path, label_file_text(sampled.slips, name=path.name, by=by))
+    write_whole(path, label_file_text(sampled.label_rows, name=path.name, by=by))
     context.store.file(LabelSample.subject(context.loaded.study.name), sampled.sample)
     return sampled
 

@@ -60,8 +60,8 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
         WrongSchema: If the database was written by a newer version of this program.
     """
     location = Place(database, workspace)
-    with database_thread(database) as desk:
-        desk.call(lambda: _bring_up_to_date(workspace, location, database, whole=whole))
+    with database_thread(database) as thread:
+        thread.call(lambda: _upgrade(workspace, location, database, whole=whole))
 
 
 def _is_blank(database: dict[str, Any]) -> bool:
@@ -80,8 +80,8 @@ def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
         WrongSchema: If an older or newer version of this program wrote it.
     """
     location = Place(database, workspace)
-    with database_thread(database) as desk:
-        return desk.call(lambda: _has_tables(location))
+    with database_thread(database) as thread:
+        return thread.call(lambda: _has_tables(location))
 
 
 def _has_tables(path: Place) -> bool:
@@ -126,7 +126,7 @@ def _last_migrations() -> frozenset[tuple[str, str]]:
     return frozenset(MigrationLoader(None).graph.leaf_nodes())
 
 
-def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any], *, whole: bool) -> None:
+def _upgrade(workspace: Path, location: Place, database: dict[str, Any], *, whole: bool) -> None:
     with location.translated():
         # The first connection sets a file's journal mode; SQLite refuses this to two at once, without waiting.
         if not _is_blank(database) and _is_up_to_date(location) and not (whole and _is_more_requested()):

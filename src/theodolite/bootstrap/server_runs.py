@@ -48,7 +48,7 @@ RUNS = "runs"
 START_LOCK = "start.lock"
 """File that is locked while a numbered run is chosen and started."""
 
-START_PATIENCE_S = 30
+START_TIMEOUT_S = 30
 """Time that a second start waits for the first one; seconds."""
 
 _NEW_RUN = "--new-run"
@@ -228,7 +228,7 @@ class ServerStudy:
         """
         make_workspace(self.home)
         try:
-            with FileLock(self.home / START_LOCK, timeout=START_PATIENCE_S):
+            with FileLock(self.home / START_LOCK, timeout=START_TIMEOUT_S):
                 return self._ensure_run(number, loaded, request, environ)
         except Timeout as error:
             message = "another start of this study is in progress. Try again in a minute"

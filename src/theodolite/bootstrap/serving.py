@@ -393,7 +393,7 @@ LOOPBACK_HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelDesk:
+class LabellingSession:
     """A page for one person who labels.
 
     Attributes:
@@ -415,9 +415,9 @@ class LabelDesk:
     n_open: int
 
 
-def open_label_desk(
+def open_labelling(
     path: str, request: LabelRequest, *, by: str, database_url: str | None, port: int
-) -> tuple[Serving, LabelDesk]:
+) -> tuple[Serving, LabellingSession]:
     """Draw the sample, add it to a queue for this person and open the page.
 
     Unlabelled dialogues of an earlier sample come first and count.
@@ -441,22 +441,24 @@ def open_label_desk(
         context.close()
 
 
-def serve_label_desk(serving: Serving, desk: LabelDesk, lines: tuple[str, ...], tell: Callable[[str], None]) -> int:
+def serve_labelling(
+    serving: Serving, labelling: LabellingSession, lines: tuple[str, ...], tell: Callable[[str], None]
+) -> int:
     """Serve the page until it is stopped, and return how many dialogues this person has labelled; count."""
-    before = _n_labelled(desk)
+    before = _n_labelled(labelling)
     with suppress(KeyboardInterrupt):  # the server has shut down in order and passes the signal on
         listen(serving, lines, tell)
-    return _n_labelled(desk) - before
+    return _n_labelled(labelling) - before
 
 
-def waiting(desk: LabelDesk) -> int:
+def waiting(labelling: LabellingSession) -> int:
     """Return the number of open dialogues; count."""
     from theodolite.annotation.queues import n_waiting
 
-    return n_waiting(desk.queue)
+    return n_waiting(labelling.queue)
 
 
-def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: Path) -> LabelDesk:
+def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: Path) -> LabellingSession:
     from theodolite.annotation.queues import n_waiting, open_queue
     from theodolite.annotation.records import RecordCache
     from theodolite.store.contents import Contents
@@ -470,7 +472,7 @@ def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: 
     )
     queue = open_queue(records, login.hosted, study, _design(study, guideline), by=person.name)
     _fill(context, request, records, queue, n_waiting(queue))
-    return LabelDesk(
+    return LabellingSession(
         study=context.path,
         guideline=guideline.name,
         judge=judge.name if judge else "",
@@ -505,7 +507,7 @@ def _fill(context: StudyContext, request: LabelRequest, records: RecordCache, qu
     add_dialogues(records, queue, [dialogue.dialogue for dialogue in sampled.sample.dialogues])
 
 
-def _n_labelled(desk: LabelDesk) -> int:
+def _n_labelled(labelling: LabellingSession) -> int:
     from theodolite.annotation.queues import n_submitted
 
-    return n_submitted(desk.queue)
+    return n_submitted(labelling.queue)

@@ -227,9 +227,9 @@ def write_pipeline(loaded: LoadedStudy, options: PipelineOptions, out: Path) -> 
         message = f"expected at most {options.shards} instances, one per shard; got {options.instances}"
         raise InputError(message)
     _copy_study(loaded, out / "study")
-    words = _words_of(loaded, options)
+    values = _words_of(loaded, options)
     for name, text in _templates(resources.files("theodolite.resources") / "azureml"):
-        write_whole(out / name, _filled(text, words))
+        write_whole(out / name, _filled(text, values))
     shutil.rmtree(out / "shards", ignore_errors=True)
     for number in range(1, options.shards + 1):
         write_whole(out / "shards" / f"{number}-of-{options.shards}", f"{number}/{options.shards}\n")
@@ -313,8 +313,8 @@ def _words_of(loaded: LoadedStudy, options: PipelineOptions) -> dict[str, str]:
     }
 
 
-def _filled(text: str, words: dict[str, str]) -> str:
-    return re.sub(rf"\b({'|'.join(words)})\b", lambda match: words[match[1]], text)
+def _filled(text: str, values: dict[str, str]) -> str:
+    return re.sub(rf"\b({'|'.join(values)})\b", lambda match: values[match[1]], text)
 
 
 def _templates(folder: Traversable, within: str = "") -> Iterator[tuple[str, str]]:

@@ -292,12 +292,12 @@ def docs(page: str, *, as_text: bool, search: str, out: str, open_it: bool, as_j
     return 0
 
 
-def _print_matches(found: list[Page], words: str, *, as_json: bool) -> None:
+def _print_matches(found: list[Page], text: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(as_line({"exit_code": 0, "pages": _page_entries(found)}))
         return
     if not found:
-        click.echo(f"No page contains all words of `{printable(words)}`. Use fewer words.")
+        click.echo(f"No page contains all words of `{printable(text)}`. Use fewer words.")
         return
     width = max(len(page.name) for page in found[:_MOST])
     for page in found[:_MOST]:

@@ -41,7 +41,7 @@ from theodolite.reporting.comparing.text import (
 from theodolite.reporting.monitoring.document import alert_entry
 from theodolite.reporting.queries.gates import gate_facts, gate_lines, gate_results
 from theodolite.reporting.results.gates import gates_entry, github_annotations, junit_xml, markdown_summary, sarif_text
-from theodolite.reporting.words.estimates import leading, rate_name
+from theodolite.reporting.text.estimates import leading, rate_name
 from theodolite.usecases.monitoring import Watched
 
 PERCENT = 100.0

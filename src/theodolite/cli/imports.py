@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.events import bring_looked, columns_for, look_into, open_event, stored_of
+from theodolite.bootstrap.events import columns_for, import_looked, look_into, open_event, stored_of
 from theodolite.bootstrap.exchange import (
     ExportForm,
     import_labels,
@@ -21,9 +21,9 @@ from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.tool_imports import ImportedStudy, TableMapping, import_results
 from theodolite.cli.main import Group
 from theodolite.cli.terminal import as_line, json_option, study_argument, width
-from theodolite.config.dialogue_imports import HOLDERS, BringColumns
+from theodolite.config.dialogue_imports import HOLDERS, DialogueColumns
 from theodolite.config.label_imports import ImportColumns, is_label_file, spelling_of
-from theodolite.config.threads import Voices, Ways
+from theodolite.config.threads import ThreadSpeakers, Ways
 from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.dialogue import TesterType
@@ -118,7 +118,7 @@ def dialogues(
         name: texts[name] for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "held_by")
     }
     constants = {f"of_{name}": texts[name] for name in named}
-    means = BringColumns(**columns, **constants, **{name: texts[f"{name}_column"] for name in named})
+    means = DialogueColumns(**columns, **constants, **{name: texts[f"{name}_column"] for name in named})
     context = open_study(study)
     try:
         event = open_event(study, context.store, workspace=context.loaded.folder).event
@@ -126,7 +126,7 @@ def dialogues(
         stored = stored_of(path)
         meant = columns_for(stored, path.name, means)
         looked = look_into(stored, path.name, event, meant, _speakers(replies, left_out, ways))
-        result = bring_looked(looked, event, store=not check)
+        result = import_looked(looked, event, store=not check)
         if as_json:
             counts = {"new": list(result.new), "known": result.known, "notes": list(looked.notes)}
             click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
@@ -141,14 +141,14 @@ def dialogues(
         context.close()
 
 
-def _speakers(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:
+def _speakers(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> ThreadSpeakers:
     """Return the speakers of the application that the options name."""
     pairs = [pair.partition("=") for pair in replies]
     fields = dict.fromkeys(name for name, _, _ in pairs)
     if len(fields) > 1 or any(not sign for _, sign, _ in pairs):
         message = f"--replies takes FIELD=VALUE, always with the same field; got {', '.join(replies)}"
         raise click.UsageError(message)
-    return Voices(
+    return ThreadSpeakers(
         speaker_field=next(iter(fields), ""),
         application=tuple(value for _, _, value in pairs),
         silent=left_out or None,

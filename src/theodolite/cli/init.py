@@ -515,7 +515,7 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
     finally:
         context.close()
     took = context.clock.monotonic_s() - started
-    click.echo(f"  {number} {study.name:<14} {study.words:<52} ok {_duration(took)}")
+    click.echo(f"  {number} {study.name:<14} {study.text:<52} ok {_duration(took)}")
 
 
 def _duration(took_s: float) -> str:

@@ -23,7 +23,7 @@ from theodolite.cli.terminal import as_line, json_option, study_argument
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import RunState
-from theodolite.reporting.words.figures import number_of
+from theodolite.reporting.text.figures import number_of
 from theodolite.usecases.releasing import MIN_GROUP
 
 

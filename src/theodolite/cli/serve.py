@@ -32,8 +32,8 @@ from theodolite.config.loading import load_study
 from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
 from theodolite.config.serving import load_serving
 from theodolite.domain.errors import InputError
-from theodolite.reporting.terminal.labels import desk_lines, labelled_text, sample_text
-from theodolite.reporting.words.figures import number_of
+from theodolite.reporting.terminal.labels import labelled_text, labelling_lines, sample_text
+from theodolite.reporting.text.figures import number_of
 from theodolite.usecases.labels import LabelRequest
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def label(
       theodolite label support --sample 100 --annotator anna --browser
       theodolite label support --sample 100 --file labels.csv
     """  # noqa: D301 - click's mark for "keep these lines"
-    from theodolite.bootstrap.serving import open_label_desk, serve_label_desk, waiting
+    from theodolite.bootstrap.serving import open_labelling, serve_labelling, waiting
 
     request = LabelRequest(n=sample, guideline=guideline, judge=judge, seed=seed)
     if file:
@@ -208,13 +208,20 @@ def label(
             study, request, Path(file), annotator="" if annotator == "me" else annotator, as_json=as_json
         )
     database_url = os.environ.get(DATABASE_VARIABLE) or None
-    serving, desk = open_label_desk(study, request, by=annotator, database_url=database_url, port=port)
-    head = desk_lines(n=desk.n_open, guideline=desk.guideline, judge=desk.judge, by=desk.annotator, width=width())
-    address = f"Open once  {{address}}{desk.door}"
+    serving, labelling = open_labelling(study, request, by=annotator, database_url=database_url, port=port)
+    head = labelling_lines(
+        n=labelling.n_open, guideline=labelling.guideline, judge=labelling.judge, by=labelling.annotator, width=width()
+    )
+    address = f"Open once  {{address}}{labelling.door}"
 
-    n = serve_label_desk(serving, desk, (*head, address), teller(as_json=as_json, browser=browser))
+    n = serve_labelling(serving, labelling, (*head, address), teller(as_json=as_json, browser=browser))
     text = labelled_text(
-        n=n, n_open=waiting(desk), study=desk.study, by=desk.annotator, has_judge=bool(desk.judge), width=width()
+        n=n,
+        n_open=waiting(labelling),
+        study=labelling.study,
+        by=labelling.annotator,
+        has_judge=bool(labelling.judge),
+        width=width(),
     )
     click.echo(text, err=as_json)
     return 0
@@ -227,14 +234,16 @@ def _write_file(study: str, request: LabelRequest, path: Path, *, annotator: str
     context = open_study(study)
     try:
         sampled = write_label_sample(context, request, path, by=annotator)
-        n_rows = len(sampled.slips)
+        n_rows = len(sampled.label_rows)
         if as_json:
             strata = {
                 item.name: {"dialogues": item.n_dialogues, "drawn": item.n_drawn} for item in sampled.sample.strata
             }
             click.echo(as_line({"exit_code": 0, "file": str(path), "answers": n_rows, "strata": strata}))
         else:
-            click.echo(sample_text(sampled.sample, n_slips=n_rows, file=str(path), study=context.path, width=width()))
+            click.echo(
+                sample_text(sampled.sample, n_label_rows=n_rows, file=str(path), study=context.path, width=width())
+            )
         return 0
     finally:
         context.close()

@@ -277,7 +277,7 @@ def _check_code(entry: Entry[Spec], key: str, target: str, form: str, context: L
     if not context.looks_at_code:
         return
     if problem := code_problem(target, folder=context.folder, form=form):
-        context.diagnostics.add(entry.diagnostic(key, message=problem.words, severity=problem.severity))
+        context.diagnostics.add(entry.diagnostic(key, message=problem.message, severity=problem.severity))
 
 
 def python_from_domain(connection: PythonCallable) -> dict[str, Any]:

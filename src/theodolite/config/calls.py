@@ -226,7 +226,7 @@ def _turns(study: Study, session: PlannedSession) -> int:
             return len(prompts)
         case Attack(strategy=strategy):
             scenario = _scenario(study, session.scenario)
-            return min(strategy_info(strategy, scenario.brought).tries, scenario.turns)
+            return min(strategy_info(strategy, scenario.own_strategies).tries, scenario.turns)
         case _:
             return _scenario(study, session.scenario).turns
 

@@ -294,7 +294,7 @@ def check_template(
     for variable in unfilled(text, known):
         tail = did_you_mean(variable, known) or f"; known here: {', '.join(known)}"
         message = f"{{{{ {variable} }}}} is filled by nothing{tail}"
-        context.diagnostics.add(entry.diagnostic(*keys, message=message, words=place_of(variable, text)))
+        context.diagnostics.add(entry.diagnostic(*keys, message=message, part=place_of(variable, text)))
 
 
 Keys = tuple[str | int, ...]

@@ -20,7 +20,7 @@ from theodolite.config.threads import Remarks, Utterance, scalars
 from theodolite.config.yaml_source import LocatedDiagnostic, few_of
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import did_you_mean
-from theodolite.domain.live import BroughtDialogue, RecordedDialogue
+from theodolite.domain.live import ImportedDialogue, RecordedDialogue
 from theodolite.domain.study import Study
 
 W = TypeVar("W", bound=StrEnum)
@@ -28,13 +28,13 @@ W = TypeVar("W", bound=StrEnum)
 HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
 """Possible tester types of an imported dialogue."""
 
-_SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
+_TEXT_FIELDS = ("id", "turn", "prompt", "response", "context", "withheld")
 
 _PLACED = ("application", "scenario", "level", "tester")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BringColumns:
+class DialogueColumns:
     """Roles of a table's columns, and constants for all its rows.
 
     Attributes:
@@ -71,7 +71,7 @@ class BringColumns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadBrought:
+class ReadImport:
     """Content of a table.
 
     Attributes:
@@ -80,12 +80,12 @@ class ReadBrought:
         columns: Columns of the table.
     """
 
-    dialogues: tuple[BroughtDialogue, ...] = ()
+    dialogues: tuple[ImportedDialogue, ...] = ()
     faults: tuple[LocatedDiagnostic, ...] = ()
     columns: tuple[str, ...] = ()
 
 
-def guessed_columns(table: InputTable, study: Study) -> BringColumns:
+def guessed_columns(table: InputTable, study: Study) -> DialogueColumns:
     """Return the detected columns of a table; if no column fits, the study's names are the default."""
     result = {"prompt": "", "response": ""}
     result |= guess_columns(table).columns
@@ -96,10 +96,10 @@ def guessed_columns(table: InputTable, study: Study) -> BringColumns:
     )
     for what, names in (("application", applications), ("scenario", scenarios)):
         result[f"of_{what}"] = "" if what in result else next(iter(names), "")
-    return BringColumns(**result, of_level="" if "level" in result else Level.MODEL_TESTING.value)
+    return DialogueColumns(**result, of_level="" if "level" in result else Level.MODEL_TESTING.value)
 
 
-def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBrought:
+def read_import(table: InputTable, means: DialogueColumns, study: Study) -> ReadImport:
     """Return the dialogues of a table; all errors are in `faults`.
 
     Args:
@@ -108,18 +108,18 @@ def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBr
         study: Study with the applications and scenarios.
     """
     if diagnostics := [*table.faults, *(_missing(table, means) if table.columns else ())]:
-        return ReadBrought(faults=few_of(diagnostics, table.file), columns=table.columns)
+        return ReadImport(faults=few_of(diagnostics, table.file), columns=table.columns)
     reader = _DialogueReader(table=table, means=means, study=study)
     dialogues = reader.dialogues()
     if not table.rows:
         reader.faults.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
     result = sorted(reader.faults, key=lambda diagnostic: diagnostic.line)
-    return ReadBrought(dialogues=tuple(dialogues), faults=few_of(result, table.file), columns=table.columns)
+    return ReadImport(dialogues=tuple(dialogues), faults=few_of(result, table.file), columns=table.columns)
 
 
-def _missing(table: InputTable, means: BringColumns) -> list[LocatedDiagnostic]:
+def _missing(table: InputTable, means: DialogueColumns) -> list[LocatedDiagnostic]:
     has = f"; it has {', '.join(table.columns)}"
-    named = [(name, getattr(means, name)) for name in (*_SPOKEN, *_PLACED)]
+    named = [(name, getattr(means, name)) for name in (*_TEXT_FIELDS, *_PLACED)]
     diagnostics = [
         f"has no column `{column}`{did_you_mean(column, table.columns) or has}"
         for _, column in named
@@ -142,13 +142,13 @@ class _DialogueReader:
     """
 
     table: InputTable
-    means: BringColumns
+    means: DialogueColumns
     study: Study
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def dialogues(self) -> list[BroughtDialogue]:
+    def dialogues(self) -> list[ImportedDialogue]:
         """Return the dialogues that fit into the study, in order of the table."""
-        columns = {name: column for name in _SPOKEN if (column := getattr(self.means, name))}
+        columns = {name: column for name in _TEXT_FIELDS if (column := getattr(self.means, name))}
         by_application: dict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.table.rows):
             by_application[self._cell_text(row, "application")].append(index)
@@ -160,7 +160,7 @@ class _DialogueReader:
         placed = (self._placed(dialogue) for dialogue in sorted(result, key=lambda dialogue: dialogue.line))
         return [dialogue for dialogue in placed if dialogue is not None]
 
-    def _placed(self, recorded_dialogue: RecordedDialogue) -> BroughtDialogue | None:
+    def _placed(self, recorded_dialogue: RecordedDialogue) -> ImportedDialogue | None:
         applications, scenarios = self.study.applications, self.study.scenarios
         application = self._known(
             recorded_dialogue, "application", recorded_dialogue.application, [item.name for item in applications]
@@ -183,7 +183,7 @@ class _DialogueReader:
             )
         if not (application and scenario and level and held_by and has_text):
             return None
-        return BroughtDialogue(
+        return ImportedDialogue(
             item=recorded_dialogue.key,
             application=application,
             scenario=scenario,
@@ -228,7 +228,7 @@ class _DialogueReader:
         self.faults.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
 
 
-NAMES = tuple(each.name for each in fields(BringColumns))
+NAMES = tuple(each.name for each in fields(DialogueColumns))
 """Names of all properties of a table."""
 
 UTTERANCES = "utterances.jsonl"

@@ -286,7 +286,7 @@ class GuidelineRegistry:
         """Add the study's own guidelines; some may come from a shipped schema. Others are looked up by name."""
         self._entries = entries
         self._shipped = shipped
-        self._desk = context
+        self._context = context
         self._found: dict[str, Entry[GuidelineSpec]] = {}
         self._read: dict[str, Guideline | None] = {}
         self._used: dict[str, None] = {}
@@ -305,8 +305,8 @@ class GuidelineRegistry:
         result = self._entries.get(name)
         origin = Origin.SHIPPED if name in self._shipped else Origin.STUDY
         if result is None:
-            result = self._desk.read_spec("guidelines", name, GuidelineSpec, "guideline")
-            shipped = any(item.where == SHIPPED and item.name == name for item in self._desk.found)
+            result = self._context.read_spec("guidelines", name, GuidelineSpec, "guideline")
+            shipped = any(item.where == SHIPPED and item.name == name for item in self._context.found)
             origin = Origin.SHIPPED if shipped else Origin.STUDY
         if result is None:
             self._complain_unknown(name, entry, key)
@@ -314,7 +314,7 @@ class GuidelineRegistry:
             return None
         if origin is Origin.STUDY:
             self._found[name] = result
-        self._read[name] = guideline_to_domain(result, self._desk, origin=origin)
+        self._read[name] = guideline_to_domain(result, self._context, origin=origin)
         return self._read[name]
 
     def read_own(self) -> None:
@@ -344,14 +344,14 @@ class GuidelineRegistry:
 
         If the file defines and names none, the study folder may contain it.
         """
-        names = {*self._entries, *self._read} or set(self._desk.own_names_in("guidelines", ".yaml"))
+        names = {*self._entries, *self._read} or set(self._context.own_names_in("guidelines", ".yaml"))
         return next(iter(names)) if len(names) == 1 else ""
 
     def _complain_unknown(self, name: str, entry: Entry[Spec], key: str) -> None:
-        known = dict.fromkeys([*self._entries, *self._desk.names_in("guidelines", ".yaml")])
+        known = dict.fromkeys([*self._entries, *self._context.names_in("guidelines", ".yaml")])
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"
-        self._desk.diagnostics.add(entry.diagnostic(key, message=message))
+        self._context.diagnostics.add(entry.diagnostic(key, message=message))
 
 
 def guidelines_from_domain(study: Study) -> dict[str, Any]:

@@ -514,7 +514,7 @@ def _find_questionnaire(
             f"there is no questionnaire `{name}`, neither in the study nor in `{QUESTIONNAIRE_FOLDER}/`"
             f" nor shipped{near}"
         )
-        context.diagnostics.add(entry.diagnostic(QUESTIONNAIRE_FOLDER, level, message=message, words=name))
+        context.diagnostics.add(entry.diagnostic(QUESTIONNAIRE_FOLDER, level, message=message, part=name))
     return result
 
 

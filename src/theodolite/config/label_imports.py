@@ -14,7 +14,7 @@ from typing import Any
 
 from theodolite.config.tables import InputTable, decoded, read_table, unreadable
 from theodolite.config.yaml_source import LocatedDiagnostic
-from theodolite.domain.annotating.label_sample import GivenLabel, LabelSlip
+from theodolite.domain.annotating.label_sample import GivenLabel, LabelRow
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import did_you_mean
 from theodolite.domain.instrument import Question, ScaleKind
@@ -74,7 +74,7 @@ class LabelKey:
 
     items: Mapping[tuple[str, str], AskedItem]
     questions: Mapping[tuple[str, str], Question]
-    own_words: Mapping[str, Outcome]
+    non_responses: Mapping[str, Outcome]
     annotators: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
 
@@ -96,15 +96,15 @@ class ReadLabels:
     annotator_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> str:
+def label_file_text(label_rows: Iterable[LabelRow], *, name: str, by: str = "") -> str:
     """Return the text of a label file with empty answers.
 
     Args:
-        slips: The questions.
+        label_rows: The questions.
         name: Name of the file; its suffix determines the format.
         by: The annotator; empty if people write their names themselves.
     """
-    rows = [_row(slip, by) for slip in slips]
+    rows = [_row(label_row, by) for label_row in label_rows]
     if name.endswith(JSON_LINES):
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     text = io.StringIO(newline="")
@@ -114,20 +114,20 @@ def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> s
     return "\ufeff" + text.getvalue()  # spreadsheets recognise UTF-8 by the mark
 
 
-def _row(slip: LabelSlip, by: str) -> dict[str, str]:
+def _row(label_row: LabelRow, by: str) -> dict[str, str]:
     return {
-        "item": slip.item,
-        "turn": "" if slip.turn is None else str(slip.turn),
-        "guideline": slip.guideline,
-        "version": slip.version,
-        "question": slip.question,
-        "ask": slip.ask,
-        "allowed": slip.allowed,
+        "item": label_row.item,
+        "turn": "" if label_row.turn is None else str(label_row.turn),
+        "guideline": label_row.guideline,
+        "version": label_row.version,
+        "question": label_row.question,
+        "ask": label_row.ask,
+        "allowed": label_row.allowed,
         "answer": "",
         "reason": "",
         "annotator": by,
-        "material": slip.material,
-        "dialogue": slip.dialogue,
+        "material": label_row.material,
+        "dialogue": label_row.dialogue,
     }
 
 
@@ -321,9 +321,9 @@ class _LabelReader:
             return Outcome.ANSWERED, label
         plain = tidy.casefold()
         allowed = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
-        own = [text for text, outcome in self._key.own_words.items() if allowed.get(outcome)]
+        own = [text for text, outcome in self._key.non_responses.items() if allowed.get(outcome)]
         if plain in own:
-            return self._key.own_words[plain], None
+            return self._key.non_responses[plain], None
         known = [*question.scale.categories, *own]
         near = did_you_mean(plain, known) or f"; allowed: {_scale_text(known)}"
         self._complain(line, f"`{_short(written)}` is not an answer to `{question.name}`{near}")

@@ -218,9 +218,9 @@ def report_assets() -> dict[str, str]:
     return dict(_texts(shipped(_FOLDER), ""))
 
 
-def report_words() -> str:
+def reading_aids_text() -> str:
     """Return the text of the reading aids."""
-    return shipped_text(f"{_FOLDER}/words.yaml")
+    return shipped_text(f"{_FOLDER}/reading_aids.yaml")
 
 
 def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
@@ -326,13 +326,13 @@ class Entry(Generic[S_co]):
         self,
         *keys: str | int,
         message: str,
-        words: str = "",
+        part: str = "",
         severity: Severity = Severity.ERROR,
         at_key: bool = False,
     ) -> LocatedDiagnostic:
         """Return an error at a key of this entry."""
         return self.source.place(
-            Diagnostic(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
+            Diagnostic(path=(*self.path, *keys), message=message, part=part, severity=severity, at_key=at_key)
         )
 
 

@@ -195,9 +195,9 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
         return Packet()
     texts = {name: raw for name, raw in files.items() if name != FILE}
     context.packet_files.update(texts)
-    leaking = _with_canary(spec, texts)
-    if leaking:
-        message = f"a canary of the held-out packet stands in {leaking}, which applications are shown; remove it there"
+    where = _with_canary(spec, texts)
+    if where:
+        message = f"a canary of the held-out packet stands in {where}, which applications are shown; remove it there"
         context.diagnostics.add(entry.diagnostic("held_out", message=message))
     context.found.append(Found(noun="held-out packet", name=spec.packet, edition=spec.version, where="held out"))
     material = ScenarioMaterial(

@@ -232,7 +232,7 @@ def _check_template(
     if syntax_problem(template.text):
         context.diagnostics.add(_problem_diagnostic(entry, text))
     for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
-        message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
+        message = f"{{{{ {variable} }}}} {unfilled_text(rows_name, columns)}"
         context.diagnostics.add(_template_diagnostic(entry, text, message, place_of(variable, template.text)))
 
 
@@ -244,11 +244,11 @@ def _check_language(
     if problem:
         context.diagnostics.add(entry.diagnostic("language", message=f"`language` of `{entry.name}`: {problem}"))
     for variable in unfilled(text, columns):
-        message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
-        context.diagnostics.add(entry.diagnostic("language", message=message, words=place_of(variable, text)))
+        message = f"{{{{ {variable} }}}} {unfilled_text(rows_name, columns)}"
+        context.diagnostics.add(entry.diagnostic("language", message=message, part=place_of(variable, text)))
 
 
-def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
+def unfilled_text(rows_name: str, columns: Iterable[str]) -> str:
     """Report a variable without a value, with the columns of the rows."""
     have = "have" if rows_name == _INLINE else "has"
     return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
@@ -270,8 +270,8 @@ def _template_diagnostic(
     if text.source is None:
         origin = SHIPPED if text.where == SHIPPED else f"plugin {text.where}"
         of = f" (persona template `{text.template.name}`, {origin})" if text.where else ""
-        return entry.diagnostic("template", message=message + of, words=wording)
-    return text.source.place(Diagnostic(path=(), message=message, words=wording))
+        return entry.diagnostic("template", message=message + of, part=wording)
+    return text.source.place(Diagnostic(path=(), message=message, part=wording))
 
 
 def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:
@@ -308,12 +308,12 @@ def _check_slots(
     text = getattr(scenario, key)
     for reading in met:
         for variable in unfilled(text, reading.columns):
-            message = f"{{{{ {variable} }}}} {unfilled_words(reading.rows_name, reading.columns)}"
-            context.diagnostics.add(entry.diagnostic(key, message=message, words=place_of(variable, text)))
+            message = f"{{{{ {variable} }}}} {unfilled_text(reading.rows_name, reading.columns)}"
+            context.diagnostics.add(entry.diagnostic(key, message=message, part=place_of(variable, text)))
     if not met:
         for variable in unfilled(text, ()):
             message = f"{{{{ {variable} }}}} is filled by nothing; no personas meet scenario `{scenario.name}`"
-            context.diagnostics.add(entry.diagnostic(key, message=message, words=place_of(variable, text)))
+            context.diagnostics.add(entry.diagnostic(key, message=message, part=place_of(variable, text)))
 
 
 def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContext) -> None:

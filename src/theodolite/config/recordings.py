@@ -160,7 +160,7 @@ class RecordedDialogues(_ReadOnDemand):
         """Start without dialogues."""
         self.label_columns: tuple[str, ...] = ()
         self._application, self._table, self._columns = application, table, columns
-        self._spoken = {columns.get("prompt"), columns.get("response"), columns.get("context")}
+        self._text_columns = {columns.get("prompt"), columns.get("response"), columns.get("context")}
         self._first = array("L")
         self._more: dict[int, tuple[int, ...]] = {}
         self._repeats: dict[int, int] = {}
@@ -206,7 +206,7 @@ class RecordedDialogues(_ReadOnDemand):
         return next((text for row in reversed(rows) if (text := row.get(column, "").strip())), "") if column else ""
 
     def _unspoken(self, row: Mapping[str, str]) -> dict[str, str]:
-        return {name: text for name, text in row.items() if name not in self._spoken}
+        return {name: text for name, text in row.items() if name not in self._text_columns}
 
     def contradictions(self, column: str, meaning: Callable[[str], str]) -> Iterator[LocatedDiagnostic]:
         """Yield an error for each row whose label of the whole dialogue differs from that of an earlier turn.

@@ -402,11 +402,11 @@ class CodeProblem:
     """Reason why a function or class cannot be imported.
 
     Attributes:
-        words: The error, and the remedy.
+        message: The error, and the remedy.
         severity: A note if another machine may have the missing part, e.g. a key.
     """
 
-    words: str
+    message: str
     severity: Severity = Severity.ERROR
 
 

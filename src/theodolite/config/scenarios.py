@@ -164,7 +164,7 @@ class Attacks:
     names: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
-    brought: tuple[StrategyInfo, ...] = ()
+    own_strategies: tuple[StrategyInfo, ...] = ()
 
 
 class AttackKeys(Protocol):
@@ -217,7 +217,7 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
         return Attacks()
     note_attacks(entry, context, strategies)
     custom = tuple(strategy for strategy in strategies if strategy.name not in APPROACHES)
-    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=custom)
+    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", own_strategies=custom)
 
 
 def _offered(context: LoadContext) -> Mapping[str, Approach]:
@@ -294,7 +294,7 @@ def scenario_to_domain(
         attacks=attacks.names,
         aims=attacks.aims,
         attacker=attacks.attacker,
-        brought=attacks.brought,
+        own_strategies=attacks.own_strategies,
         guidelines=tuple(spec.guidelines),
         questionnaires={LEVELS[level].value: tuple(as_list(names)) for level, names in spec.questionnaires.items()},
     )
@@ -367,7 +367,7 @@ def _note_slot(
     slot = next(filter(None, map(first_slot, texts)), "")
     if slot:
         message = f"`{slot}` in {what} is said as it stands: rows of personas fill `goal` and `starter` alone"
-        context.diagnostics.add(entry.diagnostic(*path, message=message, words=slot, severity=Severity.NOTE))
+        context.diagnostics.add(entry.diagnostic(*path, message=message, part=slot, severity=Severity.NOTE))
 
 
 def _check_risks(entry: Entry[ScenarioSpec], context: LoadContext, risks: tuple[str, ...]) -> None:

@@ -252,7 +252,7 @@ class QuestionLines:
 class GuidelineNote:
     """A clarification of the guidance, and the thread that decided it."""
 
-    words: str
+    message: str
     thread: str
 
 
@@ -369,17 +369,19 @@ def advised(text: str, source: YamlSource, category: str, name: str, note: Guide
         InputError: If the question or category, or its guidance, has no lines of its own.
     """
     lines = _lines(text)
-    item = f"- {json.dumps(note.words, ensure_ascii=False)}  # thread {note.thread}"
+    item = f"- {json.dumps(note.message, ensure_ascii=False)}  # thread {note.thread}"
     path = ("categories", category, "questions", name) if name else ("categories", category)
     there = source.keys.get((*path, "guidance"))
     if there is not None:
         last, indent = _list_end(lines, there.line)
         return _joined([*lines[:last], " " * indent + item, *lines[last:]])
-    position, indent = _room_in_question(source, category, name) if name else _room_in_category(source, category)
+    position, indent = (
+        _position_in_question(source, category, name) if name else _position_in_category(source, category)
+    )
     return _joined([*lines[:position], " " * indent + "guidance:", " " * (indent + 2) + item, *lines[position:]])
 
 
-def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
+def _position_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
     """Return the line after which a new key of a question belongs, and its indentation; counts."""
     block = _find_schema(source, category, name)
     if not source.lines[block.first - 1].split("#")[0].rstrip().endswith(":"):
@@ -388,7 +390,7 @@ def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int
     return block.last, block.indent + 2
 
 
-def _room_in_category(source: YamlSource, category: str) -> tuple[int, int]:
+def _position_in_category(source: YamlSource, category: str) -> tuple[int, int]:
     """Return the same for a category: directly before its questions."""
     location = source.keys.get(("categories", category, "questions"))
     line = source.lines[location.line - 1] if location else ""

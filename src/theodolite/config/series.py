@@ -392,7 +392,7 @@ class _Signs:
             for questionnaire in questionnaires
             for question in questionnaire.instrument.questions
         }
-        self._desk = context
+        self._context = context
 
     def given_to(self, risk: Risk, entry: Entry[RiskSpec]) -> Risk:
         result = [sign for index, text in enumerate(entry.spec.shown_by) for sign in self._meant(entry, index, text)]
@@ -412,7 +412,7 @@ class _Signs:
         rules = [name for name, rule in self._rules.items() if rule.violation.value == text]
         if not rules and not entry.pack:  # a pack does not determine its guidelines
             message = f"risk `{entry.name}` is shown by `{text}`, and no defect rule of the study has that `violation`"
-            self._desk.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
+            self._context.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
         return rules
 
     def _sign(self, entry: Entry[RiskSpec], position: int, text: str) -> str | Condition:
@@ -429,7 +429,7 @@ class _Signs:
             problem = condition_problem(condition, self._asked[condition.question].scale)
         if problem:
             message = f'risk `{entry.name}` is shown by "{text}": {problem}'
-            self._desk.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
+            self._context.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
             return ""
         return condition if isinstance(condition, Condition) else text
 
@@ -443,7 +443,7 @@ class _Signs:
         signs, text = requested[risk.identified_by]
         if not signs:
             message = f"risk `{entry.name}` is identified by {risk.identified_by.value} and needs {text} in `shown_by`"
-            self._desk.diagnostics.add(entry.diagnostic("shown_by", message=message))
+            self._context.diagnostics.add(entry.diagnostic("shown_by", message=message))
 
 
 def topics_to_domain(

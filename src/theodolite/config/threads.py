@@ -259,7 +259,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voices:
+class ThreadSpeakers:
     """Identifies the application's remarks.
 
     Attributes:
@@ -304,7 +304,7 @@ def _plain(value: str) -> str:
     return value.strip().casefold()
 
 
-def with_guess(speakers: Voices, remarks: Remarks) -> Voices:
+def with_guess(speakers: ThreadSpeakers, remarks: Remarks) -> ThreadSpeakers:
     """Return the speakers; unless stated, the application's are guessed.
 
     The guess is the first field whose values include a usual name for the application, such as `assistant`.
@@ -319,7 +319,7 @@ def with_guess(speakers: Voices, remarks: Remarks) -> Voices:
     return replace(speakers, speaker_field=fields[0] if fields else "")
 
 
-def silent_among(speakers: Voices, remarks: Remarks) -> tuple[str, ...]:
+def silent_among(speakers: ThreadSpeakers, remarks: Remarks) -> tuple[str, ...]:
     """Return the values for remarks of neither side, as written in the file."""
     return tuple(
         dict.fromkeys(
@@ -328,7 +328,7 @@ def silent_among(speakers: Voices, remarks: Remarks) -> tuple[str, ...]:
     )
 
 
-def turns_of(remarks: Remarks, speakers: Voices) -> ThreadTable:
+def turns_of(remarks: Remarks, speakers: ThreadSpeakers) -> ThreadTable:
     """Return remarks as a table with one row per turn; all errors are in the table's `faults`.
 
     Consecutive remarks of one side are one prompt or one response. A dialogue
@@ -360,7 +360,7 @@ def turns_of(remarks: Remarks, speakers: Voices) -> ThreadTable:
 _SIDES = ("prompt", "response")
 
 
-def _unheard(remarks: Remarks, speakers: Voices) -> list[LocatedDiagnostic]:
+def _unheard(remarks: Remarks, speakers: ThreadSpeakers) -> list[LocatedDiagnostic]:
     """Return the reason why the file has no speaker for the application."""
     if remarks.faults or not remarks.remarks:
         return []
@@ -385,7 +385,7 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def _rows(
-    way: ThreadWay, stored: Sequence[Utterance], speakers: Voices, remarks: Remarks
+    way: ThreadWay, stored: Sequence[Utterance], speakers: ThreadSpeakers, remarks: Remarks
 ) -> list[tuple[dict[str, str], int]]:
     """Return the turns of a path, each with the line of its first remark."""
     turns: list[tuple[list[Utterance], list[Utterance]]] = []
@@ -419,7 +419,7 @@ def _joined(remarks: Sequence[Utterance]) -> str:
     return "\n\n".join(remark.text for remark in remarks if remark.text)
 
 
-def _notes(remarks: Remarks, speakers: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
+def _notes(remarks: Remarks, speakers: ThreadSpeakers, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
     """Return notes on the handling of remarks that are not a plain side of a turn."""
     silent, n_silent = silent_among(speakers, remarks), sum(map(speakers.is_neither, remarks.remarks))
     n_nameless = sum(not remark.metadata.get(speakers.speaker_field) for remark in remarks.remarks)

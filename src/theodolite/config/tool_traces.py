@@ -81,12 +81,12 @@ def _reply_in(outputs: Record) -> Record | None:
 def _langsmith_scores(feedback: Record) -> Iterator[ToolScore]:
     for name, stats in feedback.items():
         value = stats.get("avg") if isinstance(stats, dict) else stats
-        words = (stats.get("values") or {}) if isinstance(stats, dict) else {}
+        values = (stats.get("values") or {}) if isinstance(stats, dict) else {}
         if isinstance(value, int | float):
             yield number_score(score_criterion(name, AnnotatorKind.MODEL), value)
-        elif len(words) == 1:
+        elif len(values) == 1:
             criterion = Criterion(guideline=plain_name(name), annotator=plain_name(name), kind=AnnotatorKind.MODEL)
-            yield ToolScore(criterion=criterion, value=str(next(iter(words))))
+            yield ToolScore(criterion=criterion, value=str(next(iter(values))))
 
 
 def _longest(source: ResultSource, dialogues: list[ToolDialogue]) -> list[ToolDialogue]:

@@ -148,15 +148,15 @@ def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContex
     entry = context.read_spec(TRANSLATIONS, name, TranslationSpec, "translation")
     if entry is None:
         return None
-    own = dict(_own_words(entry, known, context))
-    shared = _shared_words(name, context)
+    own = dict(_own_texts(entry, known, context))
+    shared = _shared_texts(name, context)
     phrases = {**_phrases(shared), **entry.spec.phrases}
     of_packs = {key: text for spec in shared for _, key, text in _leaves(spec)}
     texts = {**{key: phrases[text] for key, text in known.items() if text in phrases}, **of_packs, **own}
-    return Translation(language=name, words={written(key): texts[key] for key in known if key in texts})
+    return Translation(language=name, texts={written(key): texts[key] for key in known if key in texts})
 
 
-def _own_words(
+def _own_texts(
     entry: Entry[TranslationSpec], known: Mapping[Key, str], context: LoadContext
 ) -> Iterator[tuple[Key, str]]:
     """Yield the texts of a study's own file; unknown parts become errors."""
@@ -205,7 +205,7 @@ def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping
     return entry.diagnostic(*path[:depth], message=message, at_key=isinstance(path[depth - 1], str))
 
 
-def _shared_words(language: str, context: LoadContext) -> list[PackTranslationSpec]:
+def _shared_texts(language: str, context: LoadContext) -> list[PackTranslationSpec]:
     """Return the texts of a study's packs in a language, in their order."""
     specs = []
     for pack in context.packs:

@@ -88,7 +88,7 @@ def _found(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[Tr
         known = context.names_in(FOLDER, ".yaml")
         near = did_you_mean(name, known) or f"; trees are {', '.join(known)}"
         message = f"there is no tree `{name}` in the study's folder or among the shipped ones{near}"
-        context.diagnostics.add(entry.diagnostic("tree", message=message, words=name))
+        context.diagnostics.add(entry.diagnostic("tree", message=message, part=name))
     return result
 
 
@@ -129,7 +129,7 @@ def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadCo
                     f" defect rule; it is left out{near}"
                 )
                 keys = ("dimensions", dimension.node, "crosswalk")
-                context.diagnostics.add(entry.diagnostic(*keys, message=message, words=name, severity=Severity.NOTE))
+                context.diagnostics.add(entry.diagnostic(*keys, message=message, part=name, severity=Severity.NOTE))
 
 
 def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
 def _complain(entry: Entry[TreeSpec], diagnostics: Iterable[Diagnostic], context: LoadContext) -> None:
     for diagnostic in diagnostics:
         path = diagnostic.path if not entry.spec.topology else diagnostic.path[:1]
-        placed = entry.diagnostic(*path, message=diagnostic.message, words=diagnostic.words, at_key=diagnostic.at_key)
+        placed = entry.diagnostic(*path, message=diagnostic.message, part=diagnostic.part, at_key=diagnostic.at_key)
         context.diagnostics.add(placed)
 
 

@@ -98,7 +98,7 @@ def syntax_problem(text: str, *, with_line: bool = True) -> str:
     if refusal is None:
         return ""
     where = f"line {refusal.line} of the template" if with_line and refusal.line > 1 else "the template"
-    return f"{where} {_words(refusal)}"
+    return f"{where} {_parser_message(refusal)}"
 
 
 def line_of_problem(text: str) -> int:
@@ -107,11 +107,11 @@ def line_of_problem(text: str) -> int:
     return max(1, refusal.line) if refusal else 1
 
 
-def _words(refusal: Refusal) -> str:
+def _parser_message(refusal: Refusal) -> str:
     """Return a parser error in plain words."""
     if not refusal.malformed:
-        return refusal.words
-    tag = _UNKNOWN_TAG.search(refusal.words)
+        return refusal.message
+    tag = _UNKNOWN_TAG.search(refusal.message)
     return f"holds `{{% {tag[1]} %}}`, which means nothing; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
 
 
@@ -325,7 +325,7 @@ class _Mender:
         return f"; it belongs to {' or '.join(f'`{name}`' for name in sections)}"
 
     def _unknown_name(self, path: Path, misfit: Mapping[str, Any]) -> None:
-        texts = _expected_words(misfit)
+        texts = _expected_values(misfit)
         near = did_you_mean(str(path[-1]), texts) or f"; expected one of {', '.join(texts)}"
         self._say(path, f"unknown {NOUNS.get(str(path[0]), 'name')} `{path[-1]}`{near}", at_key=True)
         self._leave_out(path)
@@ -394,7 +394,7 @@ def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     if kind in {"string_too_short", "too_short"}:
         return "is empty; expected something there"
     if kind in {"literal_error", "enum"}:
-        texts = _expected_words(misfit)
+        texts = _expected_values(misfit)
         came = misfit["input"]
         meant = did_you_mean(str(came), texts) if isinstance(came, str) else ""
         return f"is {_shown(came)}{meant or '; expected one of ' + ', '.join(texts)}"
@@ -409,7 +409,7 @@ def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     return f"is {_shown(misfit['input'])}; expected {expected}"
 
 
-def _expected_words(misfit: Mapping[str, Any]) -> list[str]:
+def _expected_values(misfit: Mapping[str, Any]) -> list[str]:
     """Return the words that a choice allows, from the validator's own list."""
     return re.findall(r"'([^']*)'", str(misfit["ctx"]["expected"]))
 

@@ -128,9 +128,9 @@ class YamlSource:
             if path in self.keys:
                 return self.keys[path]
         location = self.values.get(path, SourceLocation(line=1, column=1, width=1))
-        return self._find_words(location, diagnostic.words) if diagnostic.words else location
+        return self._find_part(location, diagnostic.part) if diagnostic.part else location
 
-    def _find_words(self, location: SourceLocation, text: str) -> SourceLocation:
+    def _find_part(self, location: SourceLocation, text: str) -> SourceLocation:
         """Narrow the span of a value to some words in it; block texts are searched line by line."""
         for number in range(location.line, min(location.line + 200, len(self.lines) + 1)):
             start = location.column - 1 if number == location.line else 0
@@ -182,12 +182,12 @@ def _syntax_diagnostic(source: YamlSource, error: YAMLError) -> LocatedDiagnosti
         file=source.file,
         line=line,
         column=column,
-        message=_syntax_words(error, excerpt, column),
+        message=_syntax_message(error, excerpt, column),
         excerpt=excerpt,
     )
 
 
-def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
+def _syntax_message(error: YAMLError, excerpt: str, column: int) -> str:
     """Report the error in our own words, because the parser's are for its developers."""
     problem = str(getattr(error, "problem", "") or error)
     if excerpt[column - 1 : column] == "\t" or "'\\t'" in problem:
@@ -403,7 +403,7 @@ class LocatedDiagnostic:
         return ":".join([self.file, *numbers])
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The message, preceded by the severity unless it is an error."""
         return self.message if self.severity is Severity.ERROR else f"{self.severity.value}: {self.message}"
 
@@ -474,7 +474,7 @@ def render_diagnostics(
 def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
     """Return position and message, wrapped to the terminal's width."""
     lines = textwrap.wrap(
-        printable(diagnostic.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
+        printable(diagnostic.text), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
     )
     location = printable_line(diagnostic.place)
     if len(diagnostic.place) >= width:  # a path that leaves no room beside it gets its own line
@@ -492,17 +492,17 @@ def _closing(diagnostics: Sequence[LocatedDiagnostic], ending: str) -> list[str]
 
 def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
     """Show the line with carets under the marked span, cut to the terminal's width."""
-    room = _WIDTH - 8
+    width = _WIDTH - 8
     start = (
-        max(0, diagnostic.column - 1 + diagnostic.width - room + 3)
-        if diagnostic.column + diagnostic.width > room
+        max(0, diagnostic.column - 1 + diagnostic.width - width + 3)
+        if diagnostic.column + diagnostic.width > width
         else 0
     )
     text = printable(diagnostic.excerpt[start:].replace("\t", " "))
-    if len(text) > room:
-        text = text[: room - 3] + "..."
+    if len(text) > width:
+        text = text[: width - 3] + "..."
     indent = " " * (diagnostic.column - 1 - start)
-    carets = "^" * max(1, min(diagnostic.width, room - len(indent)))
+    carets = "^" * max(1, min(diagnostic.width, width - len(indent)))
     if color:
         carets = f"\x1b[31m{carets}\x1b[0m"
     return [f"{diagnostic.line:>5} | {text}", f"      | {indent}{carets}"]
@@ -516,7 +516,7 @@ class InvalidStudyError(StudyError):
     ) -> None:
         """Set the errors, worst first; `ending` states their consequence."""
         diagnostics = (
-            Diagnostic(path=(), message=diagnostic.words, severity=diagnostic.severity) for diagnostic in placed
+            Diagnostic(path=(), message=diagnostic.text, severity=diagnostic.severity) for diagnostic in placed
         )
         super().__init__(render_diagnostics(placed, ending=ending), faults=diagnostics)
         self.placed = placed

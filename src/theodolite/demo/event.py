@@ -426,21 +426,21 @@ def _code(
     study, responses = event.study, store.events.responses.in_study(event.study.name)
     save_codebook(store, _codebook(study, content["codes"], coders[0]))
     save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_attempts("").place,)))
-    room = coding_project(store, study, (*responses, *notes_in(study, store.events.dialogues.summaries(study.name))))
+    project = coding_project(store, study, (*responses, *notes_in(study, store.events.dialogues.summaries(study.name))))
     coded = [(_about(sessions[number, application]), codings) for number, application, *codings in content["codings"]]
     coded += [(_attempts(sessions[number, app].session), codings) for number, app, *codings in content["tried"]]
     for answer, codings in coded:
         for coder, names in zip(coders, codings, strict=False):
-            save_coding(store, room, answer, coder, names, "")
+            save_coding(store, project, answer, coder, names, "")
         if len(codings) > len(coders):
             disputed = coding_project(store, study, responses)
             resolve_disagreement(store, disputed, answer, codings[-1], by=coders[0], rationale=TALKED)
     for number, application, hidden in content["quotes"]:
-        release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
+        release_quote(store, project, _about(sessions[number, application]), _words(hidden), by=coders[0])
 
 
 def _codebook(study: Study, codes: Sequence[Content], by: str, **facts: Any) -> Codebook:
-    written = tuple(Code(**{name: str(words) for name, words in code.items()}) for code in codes)
+    written = tuple(Code(**{name: str(text) for name, text in code.items()}) for code in codes)
     return Codebook(study=study.name, codes=written, revision=0, by=by, **facts)
 
 

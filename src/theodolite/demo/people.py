@@ -362,29 +362,31 @@ def load_review(hosted: HostedStudy) -> None:
     suspect(records(), queue, keys)
     add_dialogues(records(), queue, keys)
     people = {name: _annotator(hosted, queue, name) for name in content["annotators"]}
-    claims = {
+    reservations = {
         (number, category, name): _answered(queue, people[name], key, category, values)
         for number, (key, dialogue) in enumerate(zip(keys, content["dialogues"], strict=True), start=1)
         for category, answers in dialogue["answers"].items()
         for name, values in answers.items()
     }
     for number, dialogue in enumerate(content["dialogues"], start=1):
-        own = [claim for (of, _, _), claim in claims.items() if of == number]
+        own = [reservation for (of, _, _), reservation in reservations.items() if of == number]
         _submitted_earlier(own, days=dialogue.get("ago", 0))
     for flag in content["flags"]:
-        claim = claims[flag["dialogue"], flag["category"], flag["by"]]
+        reservation = reservations[flag["dialogue"], flag["category"], flag["by"]]
         raised = Flag(kind=FlagKind(flag["kind"]), turn=flag["turn"], note=flag["note"])
-        cases.flag(claim, people[flag["by"]], raised)
+        cases.flag(reservation, people[flag["by"]], raised)
     for thread in content["threads"]:
-        _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
+        _ask(queue, people[thread["by"]], reservations[thread["dialogue"], thread["category"], thread["by"]], thread)
     senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
-    review.open_room(records(), queue, keys[content["room"]["dialogue"] - 1], content["room"]["category"], by=senior)
+    review.open_calibration(
+        records(), queue, keys[content["calibration"]["dialogue"] - 1], content["calibration"]["category"], by=senior
+    )
 
 
-def _submitted_earlier(claims: Sequence[str], *, days: int) -> None:
+def _submitted_earlier(reservations: Sequence[str], *, days: int) -> None:
     """Move submissions of annotations to earlier days, so that pages over several days show data."""
     if days:
-        ReservationRow.objects.filter(token__in=claims).update(submitted=timezone.now() - timedelta(days=days))
+        ReservationRow.objects.filter(token__in=reservations).update(submitted=timezone.now() - timedelta(days=days))
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
@@ -396,13 +398,13 @@ def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
     return member.participant
 
 
-def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> None:
+def _ask(queue: str, participant: str, reservation: str, thread: dict[str, Any]) -> None:
     anchor = Anchor(
         kind=AnchorKind.TURN,
         category=thread["category"],
         question=thread["question"],
         turn=thread["turn"],
-        reservation=claim,
+        reservation=reservation,
     )
     cases.begin_thread(records(), queue, participant, anchor, thread["text"])
 
@@ -422,8 +424,8 @@ def _answered(queue: str, participant: str, dialogue: str, category: str, values
     return work.token
 
 
-def _give(claim: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
+def _give(reservation: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
     for place in left:
         value = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
         answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(value), turn=place.turn)
-        submission.save_answer(claim, participant, answer)
+        submission.save_answer(reservation, participant, answer)

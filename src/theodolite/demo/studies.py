@@ -19,16 +19,16 @@ class DemoStudy:
 
     Attributes:
         name: Name of the study and of its folder.
-        words: One-line description.
+        text: One-line description.
     """
 
     name: str
-    words: str
+    text: str
 
 
 DEMO_STUDIES = (
-    DemoStudy(name="xstest-replay", words="5 recorded applications, 2,250 dialogues, 2 people"),
-    DemoStudy(name="spoiler-guard", words="a toy and a SCRIPTED user: shows the loop, no more"),
+    DemoStudy(name="xstest-replay", text="5 recorded applications, 2,250 dialogues, 2 people"),
+    DemoStudy(name="spoiler-guard", text="a toy and a SCRIPTED user: shows the loop, no more"),
 )
 
 

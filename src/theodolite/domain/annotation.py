@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 NON_RESPONSE_OPTIONS = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
 """Words that a person may use instead of a value, with the resulting outcome."""
 
-NON_RESPONSE_NAMES = {outcome: words for words, outcome in NON_RESPONSE_OPTIONS.items()}
+NON_RESPONSE_NAMES = {outcome: name for name, outcome in NON_RESPONSE_OPTIONS.items()}
 """The inverse mapping."""
 
 

@@ -55,7 +55,7 @@ class Diagnostic:
         fix: Remedy, unless the message states it.
         severity: Whether it prevents a run.
         at_key: Whether the position is the key itself rather than its value.
-        words: The affected words of the value; empty for the whole value.
+        part: The affected part of the value; empty for the whole value.
     """
 
     path: tuple[str | int, ...]
@@ -63,7 +63,7 @@ class Diagnostic:
     fix: str = ""
     severity: Severity = Severity.ERROR
     at_key: bool = False
-    words: str = ""
+    part: str = ""
 
 
 def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:

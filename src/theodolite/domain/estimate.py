@@ -29,7 +29,7 @@ from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.study_parts import ContaminationCheck
-from theodolite.domain.tree_finding import TreeFinding, TreeStanding
+from theodolite.domain.tree_finding import TreeFinding, TreeOrder
 
 __all__ = [
     "Confusion",
@@ -165,7 +165,7 @@ class Findings:
         claims: Evidence from dialogues on the applications' claims.
         strategies: Attacks that red teamers tried, and their outcomes.
         trees: Results of measurement trees.
-        standings: Relations of the applications on each tree.
+        tree_orders: Relations of the applications on each tree.
         judge_diagnostics: Behaviour of judges.
         realisms: Simulated users compared with people, for scenarios with dialogues of both.
         responses: Testers' answers after their sessions, one entry for each questionnaire and level.
@@ -192,7 +192,7 @@ class Findings:
     claims: tuple[ClaimTest, ...] = ()
     strategies: tuple[StrategyTally, ...] = ()
     trees: tuple[TreeFinding, ...] = ()
-    standings: tuple[TreeStanding, ...] = ()
+    tree_orders: tuple[TreeOrder, ...] = ()
     judge_diagnostics: tuple[JudgeDiagnostics, ...] = ()
     realisms: tuple[Realism, ...] = ()
     responses: tuple[ResponseFinding, ...] = ()

@@ -32,7 +32,7 @@ from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.event_record import EventRecord
 from theodolite.domain.findings.number import SchemaTally
 from theodolite.domain.findings.order import RunScores
-from theodolite.domain.findings.realism import RoleBreakCheck, SpokenSide
+from theodolite.domain.findings.realism import RoleBreakCheck, StyleSummary
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.live import LiveDialogueSummary
@@ -348,7 +348,7 @@ class Evidence:
         spending: Its cost.
         spending_parts: The cost by application, stage and model, without replies to participants.
         role_breaks: Findings of the checks of simulated users during the pass; None without checks.
-        spoken: Style of people's and simulated users' texts in the same scenarios, as
+        style_summaries: Style of people's and simulated users' texts in the same scenarios, as
             numbers from one pass over the records; None if not computed.
         schemas: Use of answer schemas, for annotators whose requests had one.
         responses: Latest revisions of testers' answers after their sessions; annotators never see them.
@@ -374,7 +374,7 @@ class Evidence:
     spending: Spending = field(default_factory=Spending)
     spending_parts: tuple[SpendingPart, ...] = ()
     role_breaks: tuple[RoleBreakCheck, ...] | None = None
-    spoken: tuple[SpokenSide, ...] | None = None
+    style_summaries: tuple[StyleSummary, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()
     responses: tuple[QuestionnaireResponse, ...] = ()
     notes: tuple[QuestionnaireResponse, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from theodolite.domain.errors import InputError
@@ -97,12 +97,12 @@ class Label:
     Attributes:
         value: Stored value, in every language.
         meaning: Its definition.
-        words: Displayed text in another language; empty for the value itself.
+        text: Displayed text in another language; empty for the value itself.
     """
 
     value: str
     meaning: str = ""
-    words: str = ""
+    text: str = field(default="", metadata={"stored_as": "words"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ class LiveTurn:
         cause: Description of the latest error, only for organisers.
         tries: Number of calls to the application; count.
         broke: Whether the person marked it as a broken guardrail.
-        claims: Words by which the response identifies itself; recorded, never deleted.
+        self_identifications: Words by which the response identifies itself; recorded, never deleted.
         tokens_in: Tokens read; count, 0 if unknown.
         tokens_out: Tokens written; count, 0 if unknown.
         cost_microusd: Cost in millionths of a US dollar; None if no price is known.
@@ -74,7 +74,7 @@ class LiveTurn:
     cause: str = ""
     tries: int = 1
     broke: bool = False
-    claims: tuple[str, ...] = ()
+    self_identifications: tuple[str, ...] = ()
     tokens_in: int = 0
     tokens_out: int = 0
     cost_microusd: int | None = None
@@ -289,7 +289,7 @@ class RecordedDialogue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BroughtDialogue:
+class ImportedDialogue:
     """A dialogue conducted elsewhere, and its position in a study.
 
     Attributes:
@@ -316,7 +316,7 @@ class BroughtDialogue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BroughtResult:
+class ImportedResult:
     """An imported dialogue as a run stores it.
 
     Attributes:
@@ -331,7 +331,7 @@ class BroughtResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BroughtIn:
+class ImportSummary:
     """Result of an import of dialogues.
 
     Attributes:

@@ -102,7 +102,7 @@ class Scenario:
         corpus: Source of the search for each prompt; matches become the material of that turn.
         passages: Maximum number of passages per search; count.
         attacks: Names of the strategies that simulated red teamers try in it.
-        brought: Cards of the strategies that come from a plugin.
+        own_strategies: Cards of the strategies that come from a plugin.
         aims: Answers that the simulated users want to hear.
         attacker: Name of the model for strategies that need one; empty for none.
         guidelines: Names of the guidelines for its dialogues; empty for all.
@@ -127,7 +127,7 @@ class Scenario:
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
     guidelines: tuple[str, ...] = ()
-    brought: tuple[StrategyInfo, ...] = ()
+    own_strategies: tuple[StrategyInfo, ...] = field(default=(), metadata={"stored_as": "brought"})
     questionnaires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -153,5 +153,5 @@ def strategy_title(scenarios: Iterable[Scenario], name: str) -> str:
         scenarios: The study's; they include the strategies of plugins.
         name: Name in study files.
     """
-    titles = {card.name: card.title for scenario in scenarios for card in scenario.brought}
+    titles = {card.name: card.title for scenario in scenarios for card in scenario.own_strategies}
     return titles.get(name) or TITLES.get(name) or name.replace("_", " ")

@@ -100,7 +100,7 @@ class Session:
         state: State of the session.
         clock: Its duration.
         task_done: Whether the person states that the task was completed; None if not stated.
-        brought: Whether the dialogue was imported from a file.
+        imported: Whether the dialogue was imported from a file.
         language: Language in which the person read the study at its start, as a tag; empty if unknown.
     """
 
@@ -121,7 +121,7 @@ class Session:
     state: SessionState = SessionState.WAITING
     clock: SessionClock = field(default_factory=SessionClock)
     task_done: bool | None = None
-    brought: bool = False
+    imported: bool = field(default=False, metadata={"stored_as": "brought"})
     language: str = ""
 
     @property

@@ -144,11 +144,11 @@ class Translation:
 
     Attributes:
         language: Language tag, e.g. `de` or `ar-EG`.
-        words: Key of a text (see `domain.wording.texts_of`) to its translation.
+        texts: Key of a text (see `domain.wording.texts_of`) to its translation.
     """
 
     language: str
-    words: Mapping[str, str]
+    texts: Mapping[str, str] = field(metadata={"stored_as": "words"})
 
 
 class CriteriaSubject(StrEnum):
@@ -204,19 +204,19 @@ class SensitiveTopic:
         about: Its content, in plain words without details of the scenario.
         weight: Burden for readers.
         scenarios: Names of the scenarios that touch it.
-        words: Displayed name in another language; empty for the name itself.
+        title_text: Displayed name in another language; empty for the name itself.
     """
 
     name: str
     about: str = ""
     weight: TopicWeight = TopicWeight.MODERATE
     scenarios: tuple[str, ...] = ()
-    words: str = ""
+    title_text: str = field(default="", metadata={"stored_as": "words"})
 
     @property
     def title(self) -> str:
         """The displayed name."""
-        return self.words or self.name.replace("-", " ").replace("_", " ").capitalize()
+        return self.title_text or self.name.replace("-", " ").replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -359,7 +359,7 @@ class TreeDesign:
     @property
     def method_version(self) -> str:
         """Content hash of all that decides values: titles and other words are not in it."""
-        nodes = tuple(_without_words(node) for node in sorted(self.nodes, key=lambda node: node.name))
+        nodes = tuple(_without_texts(node) for node in sorted(self.nodes, key=lambda node: node.name))
         return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about="", views=()))
 
     def upwards(self) -> tuple[TreeNode, ...]:
@@ -440,7 +440,7 @@ def _renamed(node: TreeNode, name: str, names: Mapping[str, str]) -> TreeNode:
     return replace(node, name=name, of=names[node.of])
 
 
-def _without_words(node: TreeNode) -> TreeNode:
+def _without_texts(node: TreeNode) -> TreeNode:
     plain = replace(node, title="")
     return replace(plain, about="") if isinstance(plain, SummaryNode) else plain
 

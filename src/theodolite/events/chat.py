@@ -98,8 +98,8 @@ def finish_turn(event: EventContext, turn: str, ending: LiveEnding) -> LiveTurn:
         Conflict: If it has ended before.
         NotFound: If the turn no longer exists.
     """
-    claims = (claim.words for claim in self_identification(ending.text, identifying_names(event.study)))
-    return event.dialogues.end_turn(turn, ending, tuple(dict.fromkeys(claims)))
+    self_identifications = (claim.text for claim in self_identification(ending.text, identifying_names(event.study)))
+    return event.dialogues.end_turn(turn, ending, tuple(dict.fromkeys(self_identifications)))
 
 
 def _request(event: EventContext, session: Session, turn: LiveTurn, turns: Sequence[LiveTurn]) -> SayToApplication:

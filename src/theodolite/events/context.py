@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Dialogue, Ending, Level, Search, TesterTy
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.live import BroughtDialogue, BroughtIn, BroughtResult, LiveDialogueSummary
+from theodolite.domain.live import ImportedDialogue, ImportedResult, ImportSummary, LiveDialogueSummary
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run
 from theodolite.domain.session import Session, SessionState
@@ -136,7 +136,7 @@ STRATUM = "brought in"
 """Stratum of imported sessions, which no level of a study plans, so that they fill no planned cell."""
 
 
-def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *, store: bool = True) -> BroughtIn:
+def import_dialogues(event: EventContext, imported: Sequence[ImportedDialogue], *, store: bool = True) -> ImportSummary:
     """Import dialogues; those imported before are unchanged.
 
     They are dialogues of the study like any other: annotators and judges receive them,
@@ -164,10 +164,10 @@ def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *
     results = [entry.result(key, one) for key, one in new.items()]
     if store and results:
         event.dialogues.add_imported(event.run, results, now=event.clock.now())
-    return BroughtIn(new=tuple(result.unit.label for result in results), known=len(imported) - len(new))
+    return ImportSummary(new=tuple(result.unit.label for result in results), known=len(imported) - len(new))
 
 
-def _key(event: EventContext, dialogue: BroughtDialogue) -> str:
+def _key(event: EventContext, dialogue: ImportedDialogue) -> str:
     """Return the key of a dialogue, which is equal for equal texts in the same cell of a study."""
     where = dialogue.application, dialogue.scenario, dialogue.level.value
     return digest(
@@ -191,7 +191,7 @@ class _Entry:
     place: int
     met: Counter[tuple[str, object]]
 
-    def result(self, key: str, dialogue: BroughtDialogue) -> BroughtResult:
+    def result(self, key: str, dialogue: ImportedDialogue) -> ImportedResult:
         """Return a dialogue with its session and unit."""
         summary = LiveDialogueSummary(
             key=key,
@@ -204,11 +204,11 @@ class _Entry:
         )
         unit = person_unit(self.event.run, summary, self.place, self.event.plan.n_sessions)
         self.ordinal, self.place = self.ordinal + 1, self.place + 1
-        return BroughtResult(
+        return ImportedResult(
             held=summary, unit=unit, dialogue=_dialogue(self.event, summary, unit.key, unit.label, dialogue)
         )
 
-    def _session(self, key: str, dialogue: BroughtDialogue) -> Session:
+    def _session(self, key: str, dialogue: ImportedDialogue) -> Session:
         study = self.event.study
         who = digest("brought tester", study.name, dialogue.tester) if dialogue.tester else digest("brought alone", key)
         position = self.met[who, dialogue.level]
@@ -228,12 +228,12 @@ class _Entry:
             place=position,
             stratum=STRATUM,
             state=SessionState.COMPLETE,
-            brought=True,
+            imported=True,
         )
 
 
 def _dialogue(
-    event: EventContext, summary: LiveDialogueSummary, key: str, label: str, dialogue: BroughtDialogue
+    event: EventContext, summary: LiveDialogueSummary, key: str, label: str, dialogue: ImportedDialogue
 ) -> Dialogue:
     scenario = event.study.scenario(dialogue.scenario)
     context, turns = with_shared_context(

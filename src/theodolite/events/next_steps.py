@@ -100,7 +100,7 @@ def step_of_senior(*, has_queue: bool, n_cases: int, n_questions: int, n_dispute
 
 
 def step_of_annotator(
-    *, has_queue: bool, n_returned: int, has_open: bool, n_rooms: int, is_cleared: bool, n_left: int
+    *, has_queue: bool, n_returned: int, has_open: bool, n_calibrations: int, is_cleared: bool, n_left: int
 ) -> RoleStep:
     """Return the first action of an annotator; started work comes before new work.
 
@@ -108,7 +108,7 @@ def step_of_annotator(
         has_queue: Whether the study has a queue of dialogues.
         n_returned: Annotations that came back for a revision; count.
         has_open: Whether the annotator has started a dialogue.
-        n_rooms: Open calibration sessions; count.
+        n_calibrations: Open calibration sessions; count.
         is_cleared: Whether the annotator has completed the steps before the work.
         n_left: Dialogues that the annotator may take now; count.
     """
@@ -116,7 +116,7 @@ def step_of_annotator(
         (not has_queue, RoleStep.AWAIT_QUEUE),
         (n_returned > 0, RoleStep.REVISE_ANNOTATION),
         (has_open, RoleStep.RESUME_DIALOGUE),
-        (n_rooms > 0, RoleStep.VOTE),
+        (n_calibrations > 0, RoleStep.VOTE),
         (not is_cleared and n_left == 0, RoleStep.QUALIFY),
         (n_left > 0, RoleStep.ANNOTATE),
     )

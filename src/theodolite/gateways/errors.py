@@ -60,7 +60,7 @@ _READ = 65_536
 
 _NUMBER = re.compile(r"[45]\d\d")
 
-_WORDS_AT = ("message", "detail", "title", "msg")
+_MESSAGE_KEYS = ("message", "detail", "title", "msg")
 """Fields in which servers state the error text, the usual ones first."""
 
 _DEPTH = 4
@@ -71,12 +71,12 @@ class ApiError:
     """An error as the server reports it; all fields may be empty.
 
     Attributes:
-        words: Its text.
+        message: Its text.
         code: Its error code.
         status: Equivalent HTTP status, for answers whose own status differs; 0 if unknown.
     """
 
-    words: str
+    message: str
     code: str = ""
     status: int = 0
 
@@ -96,8 +96,8 @@ def read_api_error(body: bytes) -> ApiError:
     try:
         result = json.loads(body[:_READ])
     except (ValueError, RecursionError):
-        return ApiError(words=_plain_words(body[:_READ]))
-    return api_error_in(result) or ApiError(words="")
+        return ApiError(message=_plain_text(body[:_READ]))
+    return api_error_in(result) or ApiError(message="")
 
 
 def api_error_in(payload: Any) -> ApiError | None:
@@ -107,26 +107,26 @@ def api_error_in(payload: Any) -> ApiError | None:
     if not isinstance(payload, Mapping):
         return None
     error = payload.get("error", payload)
-    words = _words(error)
+    message = _message_of(error)
     if not isinstance(error, Mapping):
-        return ApiError(words=words) if words else None
+        return ApiError(message=message) if message else None
     code = _filter_code(error)
-    return ApiError(words=words, code=code, status=_status(error)) if words or code else None
+    return ApiError(message=message, code=code, status=_status(error)) if message or code else None
 
 
-def _words(body: Any, depth: int = _DEPTH) -> str:
+def _message_of(body: Any, depth: int = _DEPTH) -> str:
     """Return the error text from any known field; for a list of errors, each with its position."""
     if isinstance(body, str):
         return body
     if not depth:
         return ""
     if isinstance(body, list):
-        return "; ".join(filter(None, (_words(one, depth - 1) for one in body)))
+        return "; ".join(filter(None, (_message_of(one, depth - 1) for one in body)))
     if not isinstance(body, Mapping):
         return ""
-    words = next(filter(None, (_words(body.get(key), depth - 1) for key in _WORDS_AT)), "")
+    message = next(filter(None, (_message_of(body.get(key), depth - 1) for key in _MESSAGE_KEYS)), "")
     position = body.get("loc")
-    return f"{'.'.join(map(str, position))}: {words}" if words and isinstance(position, list) else words
+    return f"{'.'.join(map(str, position))}: {message}" if message and isinstance(position, list) else message
 
 
 def _status(error: Mapping[str, Any]) -> int:
@@ -143,7 +143,7 @@ def _filter_code(error: Mapping[str, Any]) -> str:
     return next((code for code in answers if code in FILTER_CODES), next(iter(answers), ""))
 
 
-def _plain_words(body: bytes) -> str:
+def _plain_text(body: bytes) -> str:
     text = body.decode("utf-8", "replace").strip()
     return "with an HTML page" if text.startswith("<") else text
 
@@ -169,7 +169,7 @@ class AttemptError:
 
     Attributes:
         kind: The error that it becomes if no further attempt is made.
-        words: Description of the error, without secrets, e.g. `refused` or `503 Overloaded`.
+        message: Description of the error, without secrets, e.g. `refused` or `503 Overloaded`.
         again: Whether to retry.
         status: HTTP status; 0 if there was no answer.
         asked_wait_s: Wait that the endpoint requests; seconds, None if it requests none.
@@ -177,7 +177,7 @@ class AttemptError:
     """
 
     kind: type[GatewayError]
-    words: str
+    message: str
     again: Again = Again.NEVER
     status: int = 0
     asked_wait_s: float | None = None
@@ -188,10 +188,10 @@ class AttemptError:
         effort = f"{tries} tries, {elapsed_s:.1f} s" if tries > 1 else ""
         if self.kind is Unreachable:
             where = f" at {host}" if host else ""
-            message = f"nobody answers{where} ({_listed(self.words, effort)})"
+            message = f"nobody answers{where} ({_listed(self.message, effort)})"
         else:
             aside = _listed(self._wish, effort)
-            message = f"{self.words} ({aside})" if aside else self.words
+            message = f"{self.message} ({aside})" if aside else self.message
         return self.kind(message, endpoint=endpoint, tries=tries, status=self.status, spent=self.spent)
 
     @property
@@ -200,12 +200,12 @@ class AttemptError:
         return f"it asks to wait {self.asked_wait_s:,.0f} s" if self.asked_wait_s and self.asked_wait_s >= 1 else ""
 
 
-def _listed(*words: str) -> str:
-    return ", ".join(filter(None, words))
+def _listed(*message: str) -> str:
+    return ", ".join(filter(None, message))
 
 
-def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> AttemptError:
-    return AttemptError(kind=Unreachable, words=words, again=again)
+def _nobody(message: str, again: Again = Again.UNTIL_SPENT) -> AttemptError:
+    return AttemptError(kind=Unreachable, message=message, again=again)
 
 
 class PrivateAddress(OSError):
@@ -278,18 +278,22 @@ REASONS: dict[type[OSError], AttemptError] = {
 """Reasons for a missing connection, by the system's error."""
 
 TRANSLATIONS: dict[type[BaseException], AttemptError] = {
-    BrokenOff: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
+    BrokenOff: AttemptError(kind=ServerFault, message="the connection broke off", again=Again.UNTIL_SPENT),
     CutShort: AttemptError(
-        kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE
+        kind=MalformedReply, message="the answer broke off or is not encoded as it says", again=Again.ONCE
     ),
-    TooLarge: AttemptError(kind=MalformedReply, words=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
-    TooManyEvents: AttemptError(kind=MalformedReply, words="the answer is a stream of more events than any reply has"),
-    PackedOtherwise: AttemptError(kind=MalformedReply, words="the answer is packed otherwise than by gzip or deflate"),
-    NoAddress: AttemptError(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
-    TimeoutError: AttemptError(kind=TimedOut, words="no answer in time", again=Again.ONCE),
+    TooLarge: AttemptError(kind=MalformedReply, message=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
+    TooManyEvents: AttemptError(
+        kind=MalformedReply, message="the answer is a stream of more events than any reply has"
+    ),
+    PackedOtherwise: AttemptError(
+        kind=MalformedReply, message="the answer is packed otherwise than by gzip or deflate"
+    ),
+    NoAddress: AttemptError(kind=Rejected, message="the address cannot be used; expected `http://host:port/path`"),
+    TimeoutError: AttemptError(kind=TimedOut, message="no answer in time", again=Again.ONCE),
     ProxyRefused: _nobody("the proxy refuses"),
-    OSError: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
-    ValueError: AttemptError(kind=MalformedReply, words="the answer is not HTTP as agreed"),
+    OSError: AttemptError(kind=ServerFault, message="the connection broke off", again=Again.UNTIL_SPENT),
+    ValueError: AttemptError(kind=MalformedReply, message="the answer is not HTTP as agreed"),
 }
 """Each class of exceptions that an attempt may raise, except `NoConnection`."""
 
@@ -312,7 +316,7 @@ def translate(error: BaseException) -> AttemptError:
         return next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
     attempt_error = _unconnected(error.reason)
     return (
-        replace(attempt_error, words=f"the proxy {error.proxy}: {attempt_error.words}")
+        replace(attempt_error, message=f"the proxy {error.proxy}: {attempt_error.message}")
         if error.proxy
         else attempt_error
     )
@@ -325,8 +329,8 @@ def _refused_by_proxy(error: ProxyRefused) -> AttemptError:
     """Return the failed attempt of a proxy that answers but does not forward the call; 5xx may be temporary."""
     advice = "; put user and password into its address in `HTTPS_PROXY`" if error.status == 407 else ""
     phrase = HTTPStatus(error.status).phrase if error.status in _STATUSES else ""
-    words = f"the proxy {error.proxy} refuses: {error.status} {phrase}".rstrip()
-    return _nobody(words + advice, Again.UNTIL_SPENT if error.status >= 500 else Again.NEVER)
+    message = f"the proxy {error.proxy} refuses: {error.status} {phrase}".rstrip()
+    return _nobody(message + advice, Again.UNTIL_SPENT if error.status >= 500 else Again.NEVER)
 
 
 def _unconnected(reason: OSError) -> AttemptError:
@@ -335,22 +339,22 @@ def _unconnected(reason: OSError) -> AttemptError:
         return _nobody(_ERRNO[reason.errno])
     attempt_error = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
     why = str(getattr(reason, "verify_message", "")).rstrip(".")  # it describes only the failed check
-    return replace(attempt_error, words=f"{attempt_error.words}: {why}") if why else attempt_error
+    return replace(attempt_error, message=f"{attempt_error.message}: {why}") if why else attempt_error
 
 
 _PASSING = frozenset({408, 409, 425})
 """Statuses of temporary refusals."""
 
 
-def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> AttemptError:
+def of_status(status: int, message: str, *, asked_wait_s: float | None = None) -> AttemptError:
     """Return the failed attempt for an HTTP status other than 2xx.
 
     Args:
         status: The status.
-        words: The endpoint's text about it, shortened and without secrets.
+        message: The endpoint's text about it, shortened and without secrets.
         asked_wait_s: Requested delay; seconds.
     """
-    text = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
+    text = f"{status} {message.removeprefix(str(status)).lstrip(': ')}".rstrip()
     if status in {429, 529}:
         kind: type[GatewayError] = RateLimited
         again = Again.WHEN_ASKED
@@ -358,31 +362,31 @@ def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> 
         kind, again = ServerFault, Again.UNTIL_SPENT
     elif 300 <= status < 400:
         return AttemptError(
-            kind=Rejected, words=f"{text} (redirects are not followed; give the final address)", status=status
+            kind=Rejected, message=f"{text} (redirects are not followed; give the final address)", status=status
         )
     else:
         kind, again = Rejected, Again.NEVER
-    return AttemptError(kind=kind, words=text, again=again, status=status, asked_wait_s=asked_wait_s)
+    return AttemptError(kind=kind, message=text, again=again, status=status, asked_wait_s=asked_wait_s)
 
 
-def empty(words: str = "the reply holds no text") -> AttemptError:
+def empty(message: str = "the reply holds no text") -> AttemptError:
     """Return the failed attempt of a reply without text."""
-    return AttemptError(kind=EmptyReply, words=words)
+    return AttemptError(kind=EmptyReply, message=message)
 
 
-def malformed(words: str) -> AttemptError:
+def malformed(message: str) -> AttemptError:
     """Return the failed attempt of a reply in an unexpected form."""
-    return AttemptError(kind=MalformedReply, words=words)
+    return AttemptError(kind=MalformedReply, message=message)
 
 
-def unreadable(words: str) -> AttemptError:
+def unreadable(message: str) -> AttemptError:
     """Return the failed attempt of a truncated or garbled answer, e.g. of a busy gateway; a retry may succeed."""
-    return AttemptError(kind=MalformedReply, words=words, again=Again.ONCE)
+    return AttemptError(kind=MalformedReply, message=message, again=Again.ONCE)
 
 
-def withheld(words: str, *, status: int = 0) -> AttemptError:
+def withheld(message: str, *, status: int = 0) -> AttemptError:
     """Return the failed attempt of a reply that the endpoint's own filter withheld."""
-    return AttemptError(kind=ContentRefused, words=words, status=status)
+    return AttemptError(kind=ContentRefused, message=message, status=status)
 
 
 REFUSALS = 8

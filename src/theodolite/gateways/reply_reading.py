@@ -266,8 +266,8 @@ class ReplyPlace:
 def failure_in(data: str) -> AttemptError:
     """Return the failure that an event reports by its name, whatever its content."""
     api_error = read_api_error(data.encode())
-    words = api_error.words or api_error.code
-    return withheld(words) if api_error.is_filter else _error(words)
+    message = api_error.message or api_error.code
+    return withheld(message) if api_error.is_filter else _error(message)
 
 
 def find_in(text: str, path: Path) -> str:
@@ -308,8 +308,8 @@ def _failure(payload: Any, reply: Any) -> AttemptError | None:
     if not isinstance(payload, Mapping) or payload.get("success") is not False:
         return None
     error_text = api_error_in(payload)
-    words = reply if isinstance(reply, str) and not is_blank else error_text.words if error_text is not None else ""
-    return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+    message = reply if isinstance(reply, str) and not is_blank else error_text.message if error_text is not None else ""
+    return AttemptError(kind=ServerFault, message=f"it says that it failed: {message}".removesuffix(": "))
 
 
 def _unread(why: str, text: str) -> AttemptError:
@@ -323,12 +323,12 @@ def _api_error(payload: Any) -> AttemptError | None:
     api_error = api_error_in(payload) if isinstance(payload, Mapping) and payload.get("error") else None
     if api_error is None:
         return None
-    words = api_error.words or api_error.code
-    return withheld(words) if api_error.is_filter else _error(words)
+    message = api_error.message or api_error.code
+    return withheld(message) if api_error.is_filter else _error(message)
 
 
-def _error(words: str) -> AttemptError:
-    return AttemptError(kind=ServerFault, words=f"it says: {words}" if words else "it does not say which")
+def _error(message: str) -> AttemptError:
+    return AttemptError(kind=ServerFault, message=f"it says: {message}" if message else "it does not say which")
 
 
 def _member(payload: Any, step: str | int) -> Any:

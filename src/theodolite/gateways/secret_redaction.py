@@ -97,9 +97,9 @@ class Secret:
         lengths = range(min(len(self._text) - 1, len(text)), 0, -1)
         return next((n for n in lengths if text.endswith(self._text[:n])), 0)
 
-    def scrub(self, words: str) -> str:
+    def scrub(self, message: str) -> str:
         """Return a foreign text on one short line, without this or any other key."""
-        clean = words.replace(self._text, STRUCK) if self._text else words
+        clean = message.replace(self._text, STRUCK) if self._text else message
         line = " ".join(_UNPRINTABLE.sub(" ", strike_out(KEY_LIKE.sub(STRUCK, clean))).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
@@ -183,9 +183,9 @@ class Credentials:
         """Return the whole text of an application without the keys; names of scenarios or models are kept."""
         return _without(self._keys, text)
 
-    def scrub(self, words: str) -> str:
+    def scrub(self, message: str) -> str:
         """Return a foreign text on one short line, without any of the credentials."""
-        return Secret().scrub(_without(self._secrets, words))
+        return Secret().scrub(_without(self._secrets, message))
 
     def scrub_lines(self, text: str) -> str:
         """Return a foreign text line by line, without any of the credentials."""

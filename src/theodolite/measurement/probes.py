@@ -270,7 +270,7 @@ def leak_rate(
     return replace(rate, unit=TESTERS), float(min(weights[sum(right) :].sum(), 1.0))
 
 
-def leaks_of(
+def blinding_assessments(
     guesses: Sequence[BlindingGuess], sessions: Sequence[Session], *, confidence: float = 0.95
 ) -> tuple[BlindingAssessment, ...]:
     """Return the blinding assessment of a study: overall and by level.
@@ -291,11 +291,11 @@ def leaks_of(
         for level in (None, *levels):
             mine = [g for g in known_guesses if g.about is about and (level is None or known[g.session].level is level)]
             if mine:
-                result.append(_leak(about, level, [(guess, known[guess.session]) for guess in mine], confidence))
+                result.append(_assessment(about, level, [(guess, known[guess.session]) for guess in mine], confidence))
     return tuple(result)
 
 
-def _leak(
+def _assessment(
     about: GuessedThing, level: Level | None, known_guesses: Sequence[tuple[BlindingGuess, Session]], confidence: float
 ) -> BlindingAssessment:
     first: dict[str, tuple[BlindingGuess, Session]] = {}

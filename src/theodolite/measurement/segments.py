@@ -344,7 +344,7 @@ def _order_alerts(
     """Scan windows without overlap for a change of order compared with the in-control period."""
     n_reference = _reference_windows(rules)
     arl = rules.arl * N_DETECTORS / rules.window
-    for kind, metric, sign, words in _ORDER_ALERTS:
+    for kind, metric, sign, text in _ORDER_ALERTS:
         disjoint = np.asarray(getattr(values, metric)[:: rules.window], dtype=np.float64)
         alarms = scan(sign * disjoint, n_reference=n_reference, arl=arl)
         if not alarms:
@@ -360,7 +360,7 @@ def _order_alerts(
             evidence=1.0 / first.p_value,
             threshold=arl * len(SPANS),
             method=SCAN,
-            detail=f"{words} {now:.2f} in {first.index - first.since + 1} windows of {rules.window}, {then:.2f} before",
+            detail=f"{text} {now:.2f} in {first.index - first.since + 1} windows of {rules.window}, {then:.2f} before",
             last=int(row.positions[(last.index + 1) * rules.window - 1]),
             n_alarms=len(alarms),
         )

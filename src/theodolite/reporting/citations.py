@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from theodolite.domain.undefined_reasons import UNDEFINED, reason_text
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from theodolite.domain.series_review import SeriesPart
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import reason_text
 from theodolite.reporting.citations import CitedResults, Number, Text, measure_name
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.reading_aids import ARIA_TERMS
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.reading_aids import ARIA_TERMS
 
 RESULTS: Final = "results.json"
 NOT_STATED: Final = "Not stated."

@@ -51,6 +51,9 @@ from theodolite.domain.run import UnitState
 from theodolite.store.ledger import CHUNK
 from theodolite.store.models import AnnotationRow, DialogueRow, ParticipantRow
 from theodolite.store.models.annotating import (
+    CalibrationPostRow,
+    CalibrationSessionRow,
+    CalibrationVoteRow,
     CaseRow,
     CaseStepRow,
     DraftQuoteRow,
@@ -64,9 +67,6 @@ from theodolite.store.models.annotating import (
     ReservationRow,
     ResolutionRow,
     ResolverRow,
-    RoomPostRow,
-    RoomRow,
-    RoomVoteRow,
     ThreadRow,
     WorkItemRow,
 )
@@ -633,20 +633,20 @@ def _record(row: ThreadRow, posts: Sequence[PostRow], reservation: str, particip
     )
 
 
-def room_row(token: str) -> RoomRow:
-    """Return the row of a room.
+def calibration_row(token: str) -> CalibrationSessionRow:
+    """Return the row of a calibration session.
 
     Raises:
         NotFound: If there is no row with that token.
     """
-    row = RoomRow.objects.filter(token=token).select_related("queue", "dialogue").first()
+    row = CalibrationSessionRow.objects.filter(token=token).select_related("queue", "dialogue").first()
     if row is None:
-        message = f"no room has the token `{token}`"
+        message = f"no calibration session has the token `{token}`"
         raise NotFound(message)
     return row
 
 
-def answer_of(row: RoomVoteRow) -> Answer:
+def answer_of(row: CalibrationVoteRow) -> Answer:
     """Return a vote as an answer."""
     return Answer(
         question=row.question,
@@ -657,9 +657,9 @@ def answer_of(row: RoomVoteRow) -> Answer:
     )
 
 
-def posts_in(row: RoomRow, participant: str) -> tuple[Post, ...]:
+def posts_in(row: CalibrationSessionRow, participant: str) -> tuple[Post, ...]:
     """Return the posts of a calibration session, as one participant may see them."""
-    rows = RoomPostRow.objects.filter(room=row).select_related("participant").order_by("id")
+    rows = CalibrationPostRow.objects.filter(calibration=row).select_related("participant").order_by("id")
     return tuple(
         Post(author=row.participant.key, text=row.text, at=row.created, is_own=row.participant.key == participant)
         for row in rows

@@ -14,8 +14,8 @@ from theodolite.domain.dialogue import Dialogue, Ending, TesterType, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event import PersonProfile
 from theodolite.domain.live import (
-    BroughtResult,
     FailedReply,
+    ImportedResult,
     LiveDialogue,
     LiveDialogueSummary,
     LiveEnding,
@@ -118,13 +118,13 @@ class LiveDialogueRepository(Repository):
             )
 
     @writes
-    def end_turn(self, turn: str, ending: LiveEnding, claims: Sequence[str] = ()) -> LiveTurn:
+    def end_turn(self, turn: str, ending: LiveEnding, self_identifications: Sequence[str] = ()) -> LiveTurn:
         """Store how a reply ended.
 
         Args:
             turn: Key of the turn.
             ending: How it ended.
-            claims: Phrases by which the response identifies itself.
+            self_identifications: Phrases by which the response identifies itself.
 
         Raises:
             Conflict: If it has ended before.
@@ -134,7 +134,11 @@ class LiveDialogueRepository(Repository):
         if row.state:
             message = f"the reply has ended before ({row.state}); what was stored stays"
             raise Conflict(message)
-        row.state, row.response, row.claims = ending.state.value, ending.text, "\n".join(claims)
+        row.state, row.response, row.self_identifications = (
+            ending.state.value,
+            ending.text,
+            "\n".join(self_identifications),
+        )
         row.latency_s, row.waited_s = ending.latency_s, ending.waited_s
         row.kind, row.cause = ending.kind.value if ending.kind else "", ending.cause
         if ending.reply is not None:
@@ -235,7 +239,7 @@ class LiveDialogueRepository(Repository):
         row.save(update_fields=["ending", "unit"])
 
     @writes
-    def add_imported(self, run: Run, results: Sequence[BroughtResult], *, now: datetime) -> None:
+    def add_imported(self, run: Run, results: Sequence[ImportedResult], *, now: datetime) -> None:
         """Store imported dialogues, all or none.
 
         Args:
@@ -303,7 +307,7 @@ class LiveDialogueRepository(Repository):
     @reads
     def dialogue_counts(self, study: str) -> dict[str, int]:
         """Return the completed dialogues of each session that took place here and has any; counts."""
-        completed = LiveDialogueRow.objects.filter(study=study, unit__isnull=False, session__brought=False)
+        completed = LiveDialogueRow.objects.filter(study=study, unit__isnull=False, session__imported=False)
         return dict(completed.values_list("session__key").annotate(Count("id")))
 
     @reads
@@ -416,7 +420,7 @@ def _turn(row: LiveTurnRow) -> LiveTurn:
         cause=row.cause,
         tries=row.tries,
         broke=row.broke,
-        claims=tuple(row.claims.splitlines()),
+        self_identifications=tuple(row.self_identifications.splitlines()),
         tokens_in=row.tokens_in,
         tokens_out=row.tokens_out,
         cost_microusd=row.cost_microusd,
@@ -611,7 +615,7 @@ class ReplyRepository(Repository):
     @reads
     def dialogues_per_quarter_hour(self, study: str) -> dict[datetime, int]:
         """Return the number of dialogues with their first prompt in each quarter of an hour, by its start; counts."""
-        first = LiveTurnRow.objects.filter(dialogue__study=study, number=1, dialogue__session__brought=False)
+        first = LiveTurnRow.objects.filter(dialogue__study=study, number=1, dialogue__session__imported=False)
         return per_quarter_hour(first, "asked")
 
     @reads
@@ -624,7 +628,9 @@ class ReplyRepository(Repository):
     def naming_counts(self, study: str) -> list[NamingCount]:
         """Return how often each application identified itself, sorted by name."""
         turns = LiveTurnRow.objects.filter(dialogue__study=study)
-        counted = turns.values_list(_APPLICATION).annotate(n=Count("id"), named=Count("id", filter=~Q(claims="")))
+        counted = turns.values_list(_APPLICATION).annotate(
+            n=Count("id"), named=Count("id", filter=~Q(self_identifications=""))
+        )
         return [
             NamingCount(
                 application=application,
@@ -639,5 +645,7 @@ class ReplyRepository(Repository):
 def _phrases(study: str, application: str) -> tuple[str, ...]:
     """Return the phrases by which an application identified itself, each once."""
     turns = LiveTurnRow.objects.filter(dialogue__study=study, dialogue__session__application=application)
-    claims = turns.exclude(claims="").order_by("id").values_list("claims", flat=True)
-    return tuple(dict.fromkeys(phrase for text in claims for phrase in text.splitlines()))
+    self_identifications = (
+        turns.exclude(self_identifications="").order_by("id").values_list("self_identifications", flat=True)
+    )
+    return tuple(dict.fromkeys(phrase for text in self_identifications for phrase in text.splitlines()))

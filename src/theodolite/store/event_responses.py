@@ -200,8 +200,8 @@ class CodingRepository(Repository):
         """
         keys = [] if sessions is None else [bytes.fromhex(key) for key in sessions]
         among = "" if sessions is None else f"AND key IN ({marks(len(keys))})" if keys else "AND 1 = 0"
-        words = _CODINGS.format(joined=_JOINED[connection.vendor], among=among)
-        rows = execute(words, [_APART, study, *keys]).fetchall()
+        sql = _CODINGS.format(joined=_JOINED[connection.vendor], among=among)
+        rows = execute(sql, [_APART, study, *keys]).fetchall()
         coders = dict(ParticipantRow.objects.filter(id__in={row[4] for row in rows}).values_list("id", "key"))
         known: dict[tuple[int, bytes, str | None], GivenCodes] = {}  # many codings are alike
         result: dict[AnswerKey, dict[int, GivenCodes]] = {}

@@ -31,7 +31,7 @@ from theodolite.domain.plan import Plan
 from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
-from theodolite.store.fields import DatabaseClock, clock_words, repaired_text
+from theodolite.store.fields import DatabaseClock, clock_sql, repaired_text
 from theodolite.store.limits import (
     extend,
     lock_session,
@@ -156,7 +156,7 @@ class Ledger:
         adopted = UnitRow.objects.filter(run_id=id_of_run(run), state=_DONE, adopted_from__isnull=False)
         return dict(adopted.values_list("key", "adopted_from__key").iterator())
 
-    def claim(
+    def acquire(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         """Lease units to an owner."""
@@ -448,7 +448,7 @@ def lease_about(subjects: Collection[str], lease: Lease) -> Iterator[tuple[int, 
         subjects: Keys of session units that are done with the transaction that is open.
         lease: Owner, which has leased units before, and duration.
     """
-    until = f"{clock_words(connection.vendor)} + %s"
+    until = f"{clock_sql(connection.vendor)} + %s"
     for chunk in chunks(bytes.fromhex(subject) for subject in subjects):
         # The condition is repeated word for word, so that SQLite may use the partial index.
         about = f"subject IS NOT NULL AND subject IN ({marks(len(chunk))})"

@@ -172,7 +172,7 @@ def tester_blocks(study: Study) -> Iterator[TesterBlock]:
 
 def _attacks(scenario: Scenario) -> Iterator[Attack]:
     for name in scenario.attacks:
-        model = scenario.attacker if strategy_info(name, scenario.brought).needs_model else ""
+        model = scenario.attacker if strategy_info(name, scenario.own_strategies).needs_model else ""
         for aim in scenario.aims:
             yield Attack(key=f"{name}/{aim.key}", strategy=name, aim=aim, model=model)
 
@@ -182,7 +182,11 @@ def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
         case Persona():
             return (tester.text, tester.goal, tester.starter, scenario.task.value, *_manner(tester))
         case Attack():
-            return canonical_json(tester), "attack", str(strategy_info(tester.strategy, scenario.brought).edition)
+            return (
+                canonical_json(tester),
+                "attack",
+                str(strategy_info(tester.strategy, scenario.own_strategies).edition),
+            )
         case _:
             return (canonical_json(tester),)
 
@@ -234,41 +238,41 @@ class TaskRules:
     """How a task shapes a session.
 
     Attributes:
-        words: Description for the simulated user.
+        text: Description for the simulated user.
         column: Column of a persona's row that carries the material of that dialogue.
         is_shown: Whether the simulated user reads the material as well.
     """
 
-    words: str
+    text: str
     column: str
     is_shown: bool = False
 
 
 TASKS: dict[Task, TaskRules] = {
     Task.QUESTION_ANSWERING: TaskRules(
-        words="You ask questions. The application has material to answer from; you have not read it.",
+        text="You ask questions. The application has material to answer from; you have not read it.",
         column="context",
     ),
     Task.CHAT: TaskRules(
-        words="You chat with the application; one thing may lead to another.",
+        text="You chat with the application; one thing may lead to another.",
         column="context",
     ),
     Task.SEARCH: TaskRules(
-        words="The application can look things up. You ask for what you look for, and go on from what it found.",
+        text="The application can look things up. You ask for what you look for, and go on from what it found.",
         column="context",
     ),
     Task.SUMMARISATION: TaskRules(
-        words="You want a text made short. Say how long and for whom, and ask for changes until it serves you.",
+        text="You want a text made short. Say how long and for whom, and ask for changes until it serves you.",
         column="document",
         is_shown=True,
     ),
     Task.REWRITING: TaskRules(
-        words="You want a text written in another way. Say in which way, and ask for changes until it serves you.",
+        text="You want a text written in another way. Say in which way, and ask for changes until it serves you.",
         column="text",
         is_shown=True,
     ),
     Task.GENERATION: TaskRules(
-        words="You want something written that does not exist yet. Say what it is for and who will read it, "
+        text="You want something written that does not exist yet. Say what it is for and who will read it, "
         "and ask for changes until it serves you.",
         column="brief",
         is_shown=True,
@@ -295,12 +299,12 @@ def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> s
     if rules.is_shown and material:
         more += _DOCUMENT.format(document=material)
     goal = persona.goal or "not stated"
-    return _RULES.format(persona=persona.text.strip(), goal=goal, task=rules.words, more=more, stop=stop)
+    return _RULES.format(persona=persona.text.strip(), goal=goal, task=rules.text, more=more, stop=stop)
 
 
 def rules_version() -> str:
     """Return the hash of all instructions of simulated users."""
-    tasks = (part for task, rules in TASKS.items() for part in (task.value, rules.words, rules.column))
+    tasks = (part for task, rules in TASKS.items() for part in (task.value, rules.text, rules.column))
     shown = (task.value for task, rules in TASKS.items() if rules.is_shown)
     return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, FOUND, *tasks, *shown)
 

@@ -113,12 +113,12 @@ class Refusal:
 
     Attributes:
         line: Affected line of the template, from 1; 0 for the whole template.
-        words: What the template does and what is permitted; continues the sentence "the template".
+        message: What the template does and what is permitted; continues the sentence "the template".
         malformed: Whether the text is not a template at all; false if it uses something forbidden.
     """
 
     line: int
-    words: str
+    message: str
     malformed: bool = False
 
 
@@ -193,8 +193,8 @@ def _rendered(template: Template, values: Mapping[str, object], largest: int) ->
 def _spliced(text: str, values: Mapping[str, object]) -> str | None:
     """Return a filled template of plain text and placeholders; None if it uses other syntax or a value is missing."""
     pieces = []
-    for words, slot in _spans(text):
-        pieces.append(words)
+    for message, slot in _spans(text):
+        pieces.append(message)
         value = values.get(slot) if slot else ""
         if type(value) is not str:
             return None
@@ -221,12 +221,12 @@ def _span(node: nodes.Node) -> tuple[str, str] | None:
     return ("", node.name) if isinstance(node, nodes.Name) and node.name != "self" else None  # which is Jinja's own
 
 
-_NESTED = Refusal(line=0, words="is nested too deeply; write it flatter")
+_NESTED = Refusal(line=0, message="is nested too deeply; write it flatter")
 
 
 def _error(refusal: Refusal) -> TemplateError:
     where = f"line {refusal.line} of the template" if refusal.line else "the template"
-    return TemplateError(f"{where} {refusal.words}")
+    return TemplateError(f"{where} {refusal.message}")
 
 
 @lru_cache(maxsize=512)
@@ -245,21 +245,21 @@ def _compiled(text: str, finalize: Callable[[Any], str] | None) -> Template | Re
         tree = environment.parse(text)
         return next(_refusals(tree), None) or environment.from_string(tree)
     except TemplateSyntaxError as error:
-        return Refusal(line=error.lineno, words=f"cannot be read: {error.message}", malformed=True)
+        return Refusal(line=error.lineno, message=f"cannot be read: {error.message}", malformed=True)
     except _TOO_DEEP:
         return _NESTED
 
 
 def _refusals(tree: nodes.Template) -> Iterator[Refusal]:
     """Yield the variables that a template uses but may not."""
-    for kind, words in _REFUSED.items():
+    for kind, message in _REFUSED.items():
         for node in tree.find_all(kind):
-            yield Refusal(line=node.lineno, words=f"uses {words}; a template only names, chooses and repeats words")
+            yield Refusal(line=node.lineno, message=f"uses {message}; a template only names, chooses and repeats words")
     yield from _unknown(tree, nodes.Filter, "filter", FILTERS)
     yield from _unknown(tree, nodes.Test, "test", sorted(_ENVIRONMENT.tests))
     for loop in tree.find_all(nodes.For):
         if next(loop.find_all(nodes.For), None):
-            yield Refusal(line=loop.lineno, words="has a loop inside this loop; one is enough for words")
+            yield Refusal(line=loop.lineno, message="has a loop inside this loop; one is enough for words")
 
 
 def _unknown(
@@ -269,4 +269,4 @@ def _unknown(
     for node in tree.find_all(kind):
         if node.name not in known:
             tail = did_you_mean(node.name, known) or f"; those that may be used are {', '.join(known)}"
-            yield Refusal(line=node.lineno, words=f"uses the {noun} `{node.name}`{tail}")
+            yield Refusal(line=node.lineno, message=f"uses the {noun} `{node.name}`{tail}")

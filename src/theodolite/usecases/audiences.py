@@ -102,17 +102,17 @@ def for_team(
         finding if finding.decision is ReviewDecision.KEEP else replace(finding, decision=ReviewDecision.REDACT)
         for finding in findings
     )
-    return without_words(_of_applications(redacted_records(records, redactions), applications), private)
+    return without_texts(_of_applications(redacted_records(records, redactions), applications), private)
 
 
 def for_public(records: ReleasedRecords, findings: Iterable[IdentifierFinding]) -> ReleasedRecords:
     """Return the records for a public report: texts with undecided identifiers are withheld."""
     known = list(findings)
     undecided = {finding.dialogue for finding in known if not finding.is_decided}
-    return without_words(redacted_records(records, known), undecided)
+    return without_texts(redacted_records(records, known), undecided)
 
 
-def without_words(records: ReleasedRecords, labels: Collection[str]) -> ReleasedRecords:
+def without_texts(records: ReleasedRecords, labels: Collection[str]) -> ReleasedRecords:
     """Return records in which dialogues, and the reasons of labels about them, have no text."""
     keys = {dialogue.key for dialogue in records.dialogues if dialogue.label in labels}
     return replace(

@@ -12,14 +12,14 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from theodolite.assessment.blinding import blinded, mask_for
-from theodolite.assessment.manual_annotation import annotation_by, person_of, slips_of, turns_asked
+from theodolite.assessment.manual_annotation import annotation_by, label_rows_of, person_of, turns_asked
 from theodolite.assessment.schema_changes import allot, draw, shuffled
 from theodolite.config.label_imports import AskedItem, LabelKey
 from theodolite.domain.annotating.label_sample import (
     GivenLabel,
     KeptLabels,
+    LabelRow,
     LabelSample,
-    LabelSlip,
     SampledDialogue,
     SampleStratum,
     item_of,
@@ -420,7 +420,7 @@ def label_key(evidence: Evidence) -> LabelKey:
         questions={
             (item.name, question.name): question for item in study.guidelines for question in item.instrument.questions
         },
-        own_words=NON_RESPONSE_OPTIONS,
+        non_responses=NON_RESPONSE_OPTIONS,
         annotators=tuple(annotator.name for annotator in study.annotators if annotator.by_hand),
         judges=tuple(annotator.name for annotator in study.annotators if not annotator.by_hand),
     )
@@ -596,7 +596,7 @@ class DrawnLabels:
     """A label sample with the slips of its file."""
 
     sample: LabelSample
-    slips: tuple[LabelSlip, ...]
+    label_rows: tuple[LabelRow, ...]
 
 
 def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
@@ -634,7 +634,10 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
         withheld=len(dialogues) - len(readable),
     )
     chosen = {item.key: item for item in evidence.archive.dialogues([dialogues[key] for key in order])}
-    return DrawnLabels(sample=sample, slips=tuple(slip for key in order for slip in slips_of(guideline, chosen[key])))
+    return DrawnLabels(
+        sample=sample,
+        label_rows=tuple(label_row for key in order for label_row in label_rows_of(guideline, chosen[key])),
+    )
 
 
 def _open_strata(

@@ -373,7 +373,7 @@ def evidence_of(
         spending=store.spending(run) + event.spending,
         spending_parts=store.spending_parts(run),
         role_breaks=role_breaks.checks() if role_breaks else None,
-        spoken=realism_book.sides(),
+        style_summaries=realism_book.sides(),
         schemas=store.schema_tallies(run),
         responses=event.responses,
         notes=event.notes,

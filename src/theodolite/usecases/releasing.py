@@ -271,10 +271,10 @@ def findings_in(records: ReleasedRecords) -> tuple[IdentifierFinding, ...]:
 
 def _finding(label: str, text: str, span: IdentifyingSpan) -> IdentifierFinding:
     return IdentifierFinding(
-        key=digest("identifier", label, span.kind.value, span.words)[:12],
+        key=digest("identifier", label, span.kind.value, span.text)[:12],
         kind=span.kind.value,
         dialogue=label,
-        words=span.words,
+        words=span.text,
         context=" ".join(text[max(span.start - _CONTEXT, 0) : span.end + _CONTEXT].split()),
         n=1,
     )

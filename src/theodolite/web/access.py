@@ -217,7 +217,7 @@ _WORDS = {
 }
 
 
-def role_words(role: str) -> str:
+def role_text(role: str) -> str:
     """Return the name of a role in the language of the page; empty if there is none."""
     return str(_WORDS[Role(role)]) if role else ""
 

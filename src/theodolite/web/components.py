@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from theodolite.annotation import cases, queues, review
 from theodolite.domain.event import Role
-from theodolite.web.access import AccessContext, role_words
+from theodolite.web.access import AccessContext, role_text
 from theodolite.web.models import Submission
 from theodolite.web.support import n_open_questions
 
@@ -211,7 +211,7 @@ _ANNOTATOR: Final = (
         title="Annotate",
         icon="clipboard-check",
         pages=(("annotator:home", "Annotate"),),
-        inner=("annotator:practice", "annotator:qualify", "annotator:result", "annotator:room"),
+        inner=("annotator:practice", "annotator:qualify", "annotator:result", "annotator:calibration"),
     ),
     SidebarSection(title="Content opt-outs", icon="eye-off", pages=(("annotator:topics", "Content opt-outs"),)),
     SidebarSection(title="About you", icon="user", pages=(("annotator:about", "About you"),)),
@@ -317,7 +317,7 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
         section=section,
         tabs=tabs if len(tabs) > 1 else (),
         is_section_page=bool(tabs) and tabs[0].is_current,
-        role=role_words(access.role.value),
+        role=role_text(access.role.value),
     )
 
 

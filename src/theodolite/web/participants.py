@@ -103,7 +103,7 @@ def topic_lines_in(read: LocalisedStudy, scenario: str) -> tuple[TopicLine, ...]
     return tuple(_topic_line(topic, read) for topic in topics_in(read.study.topics, scenario))
 
 
-def topics_in_words(read: LocalisedStudy) -> str:
+def topic_texts(read: LocalisedStudy) -> str:
     """Return topics as a Markdown list; empty for none.
 
     The wording depends on the language of the list rather than that of the page, since people consent to it.
@@ -124,7 +124,7 @@ def _topic_line(topic: SensitiveTopic, read: LocalisedStudy, *, is_avoided: bool
     return TopicLine(
         name=topic.name,
         title=topic.title,
-        inline=topic.words or topic.title.lower(),
+        inline=topic.title_text or topic.title.lower(),
         about=topic.about,
         language=read.language_of(WARNING),
         weight=str(_WEIGHTS[topic.weight]),

@@ -357,8 +357,8 @@ class NewGroup:
             raise RefusedTable(message, errors)
 
     def _is_named_in(self, error: LocatedDiagnostic) -> bool:
-        words = (self.name, self.file, self.model, self.template)
-        return any(word and f"`{word}`" in error.message for word in words) or self.file in error.message
+        names = (self.name, self.file, self.model, self.template)
+        return any(word and f"`{word}`" in error.message for word in names) or self.file in error.message
 
 
 def group_from(sent: Mapping[str, str]) -> NewGroup:

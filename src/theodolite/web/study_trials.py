@@ -37,7 +37,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Study
 from theodolite.domain.text import cost_text
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 from theodolite.usecases.judge_validation import JudgeTrial, TrialReading, trial_dialogues
 from theodolite.web.annotator.annotation_page import reference_of, turns_of
 from theodolite.web.annotator.guideline_preview import FRAMED_POLICY, GuidelinePreview, guideline_preview

@@ -11,7 +11,7 @@ from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, no
 from theodolite.annotation import bulk
 from theodolite.annotation.assignment import candidates, next_work, offer, skip
 from theodolite.annotation.quality import review, to_review
-from theodolite.annotation.review import open_review, rooms, vote
+from theodolite.annotation.review import calibrations, open_review, vote
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.dialogue import TesterType
@@ -127,18 +127,18 @@ def test_open_assignments_and_offers_are_released_and_submitted_work_stays(venue
 
 def test_calibration_sessions_open_once_and_close_again_unless_they_have_votes(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
-    made = [line.made for line in bulk.open_rooms(venue.records, queue, tokens(), by="sami")]
-    assert {token for token, _, _ in rooms(queue, is_open=True)} == set(made)
-    assert set(refusals(bulk.open_rooms(venue.records, queue, tokens(), by="sami"))) == {
+    made = [line.made for line in bulk.open_calibrations(venue.records, queue, tokens(), by="sami")]
+    assert {token for token, _, _ in calibrations(queue, is_open=True)} == set(made)
+    assert set(refusals(bulk.open_calibrations(venue.records, queue, tokens(), by="sami"))) == {
         "it already has an open calibration session"
     }
     assert vote(venue.records, made[0], "p-1", [no("released")]) == ()
 
-    assert bulk.undo_rooms(queue, made) == 2
-    assert [token for token, _, _ in rooms(queue, is_open=True)] == [made[0]]
+    assert bulk.undo_calibrations(queue, made) == 2
+    assert [token for token, _, _ in calibrations(queue, is_open=True)] == [made[0]]
     monkeypatch.setattr(bulk, "MOST_ROOMS", 2)
     with pytest.raises(InputError, match="at most 2 calibration sessions"):
-        bulk.open_rooms(venue.records, queue, tokens(), by="sami")
+        bulk.open_calibrations(venue.records, queue, tokens(), by="sami")
 
 
 def test_a_requested_check_applies_to_all_submissions_until_it_is_done(venue: Venue) -> None:

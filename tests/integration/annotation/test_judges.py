@@ -121,11 +121,11 @@ def test_a_shadow_judge_replaces_no_annotation_of_people(venue: Venue, queue: st
             assert annotated(venue, queue, who)
 
     (found, *_) = question_figures(venue.records, queue, "risk", "released").models_beside_people()
-    (standing,) = judge_statuses(venue.records, queue)
-    released, bad = beside_people(venue.records, queue, standing)
+    (status,) = judge_statuses(venue.records, queue)
+    released, bad = beside_people(venue.records, queue, status)
 
     assert (found.first, found.second, found.is_model, found.alike.value) == ("p-1", "judge", True, 0.0)
-    assert (standing.n_read, standing.n_passes, standing.promotion) == (1, 0, None)
+    assert (status.n_read, status.n_passes, status.promotion) == (1, 0, None)
     assert (released.n_people, released.alike.value, released.alike.n) == (2, 0.0, 1)
     assert (bad.n_people, agreement(venue.records, queue, "risk")[0].n_annotators) == (0, 2)
 

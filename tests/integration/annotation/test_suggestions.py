@@ -11,10 +11,10 @@ from tests.fakes.annotation_queue import Venue, a_design, how_bad, no, yes
 from tests.integration.annotation.test_judges import JUDGED, read
 from theodolite.annotation.agreement import agreement, orders, question_figures
 from theodolite.annotation.assignment import next_work
-from theodolite.annotation.bulk import open_rooms
+from theodolite.annotation.bulk import open_calibrations
 from theodolite.annotation.quality import add_gold, make_gold
 from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.annotation.review import open_room_on
+from theodolite.annotation.review import open_calibration_on
 from theodolite.annotation.submission import save_answer, submit, task
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.errors import InputError
@@ -120,8 +120,8 @@ def test_dialogues_with_suggestions_are_neither_gold_nor_calibrated(venue: Venue
     with pytest.raises(InputError, match="saw suggestions"):
         make_gold(venue.records, item, by="s-1", reason="all agree")
     with pytest.raises(InputError, match="saw suggestions"):
-        open_room_on(venue.records, item, by="s-1")
-    (line,) = open_rooms(venue.records, queue, [item], by="s-1")
+        open_calibration_on(venue.records, item, by="s-1")
+    (line,) = open_calibrations(venue.records, queue, [item], by="s-1")
     assert line.refused == "annotators saw suggestions of a judge in it"
 
 

@@ -98,8 +98,8 @@ def test_after_the_last_attempt_only_a_senior_can_qualify(venue: Venue, queue: s
         admit(venue.records, queue, "p-1", "risk", by="s-1", reason=" ")
     admit(venue.records, queue, "p-1", "risk", by="s-1", reason="Talked it through.")
 
-    standing = onboarding(venue.records, queue, "p-1").categories[0]
-    assert (standing.qualified, standing.attempts, standing.attempts_left) == (True, 2, 0)
+    readiness = onboarding(venue.records, queue, "p-1").categories[0]
+    assert (readiness.qualified, readiness.attempts, readiness.attempts_left) == (True, 2, 0)
 
 
 def test_a_new_version_of_a_category_needs_a_new_qualification(venue: Venue, queue: str) -> None:
@@ -121,8 +121,8 @@ def test_practice_gives_reasons_and_is_not_counted(venue: Venue, queue: str) -> 
     (found,) = practise(venue.records, CATEGORIES[0].version, "p-1", 0, {"released": "yes"})
 
     assert (found.is_right, found.expected, found.reason) == (False, "no", "Nothing is said.")
-    standing = onboarding(venue.records, queue, "p-1").categories[0]
-    assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (False, 0, 1, 2)
+    readiness = onboarding(venue.records, queue, "p-1").categories[0]
+    assert (readiness.practised, readiness.attempts, readiness.n_practice, readiness.n_test) == (False, 0, 1, 2)
     go_through(venue.records, queue, "p-1", "risk", 1)
     assert onboarding(venue.records, queue, "p-1").categories[0].practised
 
@@ -137,8 +137,8 @@ def test_each_sequence_has_its_own_practice_and_a_test_is_passed_once(venue: Ven
     be_ready(venue, queue)
     other = queue_with_a_test(venue, name="another series")
 
-    standing = onboarding(venue.records, other, "p-1").categories[0]
-    assert (standing.qualified, standing.to_practise) == (True, (1,))
+    readiness = onboarding(venue.records, other, "p-1").categories[0]
+    assert (readiness.qualified, readiness.to_practise) == (True, (1,))
     assert next_work(venue.records, other, "p-1") is None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.gateway_clock import HastyClock, RealClock
-from tests.fakes.loopback import KNOCK_WORDS, Loopback
+from tests.fakes.loopback import HEALTH_CHECK_PROMPT, Loopback
 from theodolite.domain.application import HttpEndpoint, ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_application import HttpApplication
@@ -53,7 +53,7 @@ async def application_of_check(url: str, *, key: str = "", endpoint_check_s: flo
 
 
 def test_the_loopback_server_recognises_endpoint_checks() -> None:
-    assert KNOCK_WORDS == chat_model.KNOCK_WORDS
+    assert HEALTH_CHECK_PROMPT == chat_model.HEALTH_CHECK_PROMPT
 
 
 async def test_a_check_of_a_model_states_its_name_and_the_cost_of_the_call() -> None:

@@ -21,7 +21,7 @@ from scipy import stats
 from sklearn import metrics
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, schema_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids, schema_named
 from tests.fakes.responses import AFTER, BOTH, STUDY, evidence
 from tests.fakes.terminal import theodolite
 from tests.golden.trees.rows import rows
@@ -433,7 +433,7 @@ def test_answers_of_testers():
 
 
 def test_every_part_of_results_and_report_is_recounted_or_listed_with_a_reason():
-    shown = set(views_of(subject_of(evidence_named("live"), findings_named("live"), facts(), words())))
+    shown = set(views_of(subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())))
 
     assert set(recount.RESULTS) == set(schema_named("results")["properties"])
     assert set(recount.VIEWS) == shown

@@ -19,7 +19,7 @@ from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.results.document import results_pieces
 from theodolite.reporting.terminal.summary import summary_text
-from theodolite.reporting.words.reading_aids import read_words
+from theodolite.reporting.text.reading_aids import read_reading_aids
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import evidence_of
 
@@ -115,7 +115,7 @@ def peak_bytes(n):
     try:
         evidence = evidence_of(store, large, sessions, run)
         findings = measure_study(evidence)
-        text = summary_text(evidence, findings, facts(), read_words(assets()["words.yaml"]))
+        text = summary_text(evidence, findings, facts(), read_reading_aids(assets()["reading_aids.yaml"]))
         pieces = report_pieces(evidence, findings, facts(), assets(), letters=LETTERS)
         written = sum(len(piece) for piece in itertools.chain(results_pieces(evidence, findings, facts()), pieces))
         assert f"of {n:,}" in text

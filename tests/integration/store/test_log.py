@@ -15,7 +15,7 @@ from theodolite.store.event_withdrawal import empty_log
 @pytest.fixture
 def log(tmp_path):
     """The log of a database that holds one row; this thread's connection waits for nobody."""
-    configure_django(database_settings(tmp_path, patience_s=0))
+    configure_django(database_settings(tmp_path, lock_timeout_s=0))
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE words (word TEXT)")
         cursor.execute("INSERT INTO words VALUES ('withdrawn')")

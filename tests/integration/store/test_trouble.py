@@ -13,7 +13,7 @@ from django.db import connection
 
 from tests.contract.given import a_plan, a_reply, a_session, a_study, an_entry
 from tests.databases import Database
-from theodolite.bootstrap.database import DATABASE_NAME, IDLE_S, LOCK_PATIENCE_S, open_store
+from theodolite.bootstrap.database import DATABASE_NAME, IDLE_S, LOCK_TIMEOUT_S, open_store
 from theodolite.domain.errors import StorageUnavailable, StoreError
 from theodolite.domain.flow import JournalEntry
 from theodolite.domain.run import Run, UnitKind
@@ -180,4 +180,4 @@ def test_a_stopped_process_loses_its_locks_before_others_time_out(postgresql: Da
     postgresql.opened.append(store)
 
     assert store._executor.read(limits) == ["15s", "10min", "20s"]
-    assert IDLE_S < LOCK_PATIENCE_S
+    assert IDLE_S < LOCK_TIMEOUT_S

@@ -32,7 +32,7 @@ from theodolite.domain.coding import CodedState
 from theodolite.domain.event import Role
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
 from theodolite.events.results import current_responses, leaks, response_counts
-from theodolite.measurement.probes import leaks_of
+from theodolite.measurement.probes import blinding_assessments
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.results.testers import risk_entry
 from theodolite.web.analyst import coding, responses, reviews
@@ -121,8 +121,8 @@ def test_after_a_coding_the_next_answer_opens(event, client_as):
 
 def test_an_answer_with_two_codings_is_not_assigned_again(event):
     desk = desk_of(event)
-    room = desk.coding_project()
-    full = {one.answer for one in room.coded if one.is_coded}
+    project = desk.coding_project()
+    full = {one.answer for one in project.coded if one.is_coded}
 
     assert full
     assert not full & set(desk.coding_index().waiting("somebody else"))
@@ -133,13 +133,13 @@ def test_a_new_codebook_lists_its_changes_and_the_answers_to_code(event, client_
     fields = {"name": ["helpful", "brief"], "definition": ["It helped.", "Speaks of length."], "place": ["2", "1"]}
     refused = client.post(at(event, "coding/codebook/"), {**fields, "follows": "1"})
     client.post(at(event, "coding/codebook/"), {**fields, "follows": "1", "note": "Fewer codes."})
-    room = desk_of(event, Role.SENIOR).coding_project()
+    project = desk_of(event, Role.SENIOR).coding_project()
 
     assert refused.status_code == 422
     assert "the change and its reason" in words(refused)
-    book = room.work.current[""]
+    book = project.work.current[""]
     assert (book.names, book.note) == (("brief", "helpful"), "Fewer codes.")
-    assert {one.state for one in room.coded if one.answer.question == "open"} == {CodedState.UNCODED}
+    assert {one.state for one in project.coded if one.answer.question == "open"} == {CodedState.UNCODED}
     assert "The codebook has changed since" in words(client.get(at(event, "coding/next/"), follow=True))
 
 
@@ -150,12 +150,12 @@ def test_questions_can_have_their_own_codebook(event, client_as):
     client = client_as(Role.ANALYST)
     refused = client.post(at(event, "coding/codebook/new/"), NEW | {"book": " "})
     client.post(at(event, "coding/codebook/new/"), NEW)
-    room = desk_of(event).coding_project()
+    project = desk_of(event).coding_project()
     told = words(client.get(at(event, "coding/")))
 
     assert refused.status_code == 422
-    assert room.work.codebook_for("tv-spoilers-field-testing.open").name == "tones"
-    assert room.work.codebook_for("tv-spoilers-red-teaming.open").name == ""
+    assert project.work.codebook_for("tv-spoilers-field-testing.open").name == "tones"
+    assert project.work.codebook_for("tv-spoilers-red-teaming.open").name == ""
     assert "codebook tones, revision 1" in told
     assert "Another codebook is for" in words(client.post(at(event, "coding/codebook/new/"), NEW | {"book": "more"}))
 
@@ -211,12 +211,12 @@ def test_a_disagreement_is_resolved_or_left_open_and_codings_stay(event, client_
         at(event, f"coding/disagreements/{token}/"),
         {"found": found, "code": "helpful", "rationale": "We read it again."},
     )
-    room = desk_of(event).coding_project()
-    (stands,) = (one for one in room.coded if desk_of(event).token_of_answer(one.answer) == token)
+    project = desk_of(event).coding_project()
+    (stands,) = (one for one in project.coded if desk_of(event).token_of_answer(one.answer) == token)
 
     assert " A " in page
     assert not any(name in page for name in NAMES)
-    assert (stands.state, room.work.codings) == (state, before)
+    assert (stands.state, project.work.codings) == (state, before)
 
 
 def test_a_decision_needs_a_reason(event, client_as):
@@ -441,7 +441,7 @@ def test_blinding_reads_guessed_sessions_alone_with_the_same_result(event):
     guesses = context.responses.guesses(name)
 
     assert sum(one.rate.n for one in leaks(context) if one.level is None) > 1
-    assert leaks(context) == leaks_of(guesses, context.sessions.in_study(name))
+    assert leaks(context) == blinding_assessments(guesses, context.sessions.in_study(name))
 
 
 def test_texts_hidden_or_restricted_by_a_case_are_not_shown(event, client_as):

@@ -12,11 +12,11 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.fakes.annotated_event import (
     a_batch,
+    a_calibration,
     a_case,
     a_draft,
     a_link,
     a_measurement,
-    a_room,
     a_slot,
     a_thread,
     a_view,
@@ -75,7 +75,7 @@ _TESTER_PAGES = (
 
 _SITTING = ("take", "annotation", "answer", "undo", "submit", "release", "skip", "flag", "comment")
 _TRAINING = ("read", "practice", "qualify", "result")
-_ROOM = ("room", "room_vote", "room_say")
+_CALIBRATION = ("calibration", "calibration_vote", "calibration_say")
 _SENIOR = (
     *(
         "home",
@@ -84,8 +84,8 @@ _SENIOR = (
         "resolve",
         "undo",
         "reopen",
-        "open_room",
-        "room_step",
+        "open_calibration",
+        "calibration_step",
         "check",
         "judge",
     ),
@@ -177,7 +177,7 @@ PAGES: dict[str, object] = {
     "annotator:about": {Role.ANNOTATOR},
     "annotator:topics": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
-    **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
+    **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _CALIBRATION},
     **{f"analyst:{name}": _READERS for name in _READING},
     "label_door": ANYBODY,
     "api_tokens": SIGNED_IN,
@@ -225,7 +225,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "reservation": submitted,
     "item": an_item,
     "case": a_case,
-    "room": a_room,
+    "calibration": a_calibration,
     "batch": a_batch,
     "view": a_view,
     "thread": a_thread,

@@ -52,7 +52,7 @@ def test_guesses_are_compared_with_chance_and_names_with_their_application(event
 def test_sufficient_guesses_are_shown_as_a_share_with_interval_and_chance(event, client_as, monkeypatch):
     rate, p_value = leak_rate([True, False] * 5, [0.5] * 10)
     leak = BlindingAssessment(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
-    monkeypatch.setattr(results, "leaks", lambda _: (leak,))
+    monkeypatch.setattr(results, "blinding_results", lambda _: (leak,))
 
     page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()
 

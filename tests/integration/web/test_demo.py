@@ -12,7 +12,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client, RequestFactory
 
 from theodolite.annotation import cases, review
-from theodolite.annotation.review import rooms
+from theodolite.annotation.review import calibrations
 from theodolite.bootstrap.events import event_study_context
 from theodolite.demo.event import enter, furnish
 from theodolite.domain.event import Role
@@ -37,7 +37,7 @@ def test_the_demo_has_disputes_a_thread_a_case_and_a_session_for_seniors_and_lab
     assert review.n_disputed_items(queue.token) == 6
     assert cases.n_threads(queue.token)[0] == 1
     assert cases.cases(queue.study)
-    assert len(rooms(queue.token)) == 1
+    assert len(calibrations(queue.token)) == 1
     page = client_as(Role.SENIOR).get(f"/s/{event.token}/review/").content.decode()
     assert "6 items, most disputed first" in page
     assert rates(event) == {

@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from tests.fakes.annotated_event import (
     a_batch,
+    a_calibration,
     a_case,
     a_draft,
     a_link,
-    a_room,
     a_slot,
     a_thread,
     a_view,
@@ -111,7 +111,7 @@ def people_write_it_too(event):
     event.refresh_from_db()
     a_case(event, note=EVIL)
     a_thread(event, text=EVIL)
-    for made in (a_view, a_slot, a_link, an_invitation, a_room, a_batch, a_draft):
+    for made in (a_view, a_slot, a_link, an_invitation, a_calibration, a_batch, a_draft):
         made(event)
     for rows, column, length in (
         (event.time_slots, "where", 120),

@@ -259,7 +259,7 @@ def test_a_removed_person_has_no_access_and_their_turns_are_kept(event, client_a
     assert organiser.get(f"/s/{event.token}/organise/").status_code == 200
 
 
-def words_in(event) -> list[str]:
+def usable_text(event) -> list[str]:
     """Return the turns of the event's red teamer, whoever they are linked to now."""
     return [one.prompt for one in LiveTurnRow.objects.filter(prompt__startswith="Hello, I am")]
 
@@ -269,14 +269,14 @@ def test_organisers_can_withdraw_data_for_a_person_who_has_left(event, client_as
     tester, organiser = client_as(Role.RED_TEAMER), client_as(Role.ORGANISER)
     walk(tester, event, 3)
     tester.post(f"/s/{event.token}/test/1/1/say/", {"text": "Hello, I am r@example.org", "number": "1"})
-    said = words_in(event)
+    said = usable_text(event)
     tester.post(f"/s/{event.token}/test/leave/", {"what": "keep"})
     member = Membership.objects.get(hosted=event, role="red teamer")
     page = f"/s/{event.token}/organise/people/member/{member.token}/take-back/"
     told = organiser.post(page, {"wish": wish}, follow=True).content.decode()
 
     assert "Data withdrawn: 1 dialogue" in told
-    assert (said, words_in(event)) == (["Hello, I am r@example.org"], kept)
+    assert (said, usable_text(event)) == (["Hello, I am r@example.org"], kept)
     assert Membership.objects.get(pk=member.pk).participant != member.participant
     assert pool_says(organiser, event) == "withdrawn"
 

@@ -55,8 +55,8 @@ def paid(own):
     return own
 
 
-def ended(folder: Path, patience_s: float = 120):
-    until = time.monotonic() + patience_s
+def ended(folder: Path, timeout_s: float = 120):
+    until = time.monotonic() + timeout_s
     while (process := latest_process(folder)) is None or process.is_alive:
         assert time.monotonic() < until, process
         time.sleep(0.05)

@@ -95,7 +95,7 @@ NAMES = ("green", "Spoiler-Guard", "acme-chat-7b")
     ],
 )
 def test_applications_that_name_themselves_are_detected(text: str, words: list[str]) -> None:
-    assert [one.words for one in self_identification(text, NAMES)] == words
+    assert [one.text for one in self_identification(text, NAMES)] == words
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def _study():
 
 
 def test_names_models_addresses_code_and_makers_are_masked():
-    words = {secret.words for secret in secrets_for_testers(_study())}
+    words = {secret.text for secret in secrets_for_testers(_study())}
 
     assert words >= {
         "bot-1",
@@ -149,14 +149,14 @@ def test_names_models_addresses_code_and_makers_are_masked():
 
 
 def test_common_words_and_the_local_host_are_not_searched():
-    words = {secret.words for secret in secrets_for_testers(_study())}
+    words = {secret.text for secret in secrets_for_testers(_study())}
 
     assert not words & {"green", "large", "127.0.0.1"}
     assert plain_names(_study()) == ("green", "large")
 
 
 def test_annotators_see_no_level_no_participants_and_no_keys():
-    words = {secret.words for secret in secrets_for_annotators(_study(), people=["Ben Azar", "x"], keys=["bot-1/r3"])}
+    words = {secret.text for secret in secrets_for_annotators(_study(), people=["Ben Azar", "x"], keys=["bot-1/r3"])}
 
     assert words >= {"red teaming", "field testing", "Ben Azar", "bot-1/r3", "bot-1"}
     assert "x" not in words

@@ -7,13 +7,13 @@ from tests.fakes.annotation_queue import a_dialogue
 from tests.fakes.builders import dialogue, turn
 
 from theodolite.assessment.redaction import (
+    danger_of_text,
     identifiers,
     mask_personal,
     personal_details,
     redacted,
     redactions_of,
     suspicions,
-    words_of_danger,
 )
 from theodolite.domain.annotating.case import FlagKind, Redaction, TurnText
 from theodolite.domain.errors import InputError
@@ -95,8 +95,8 @@ FOUND = {
 def test_personal_details_are_found_with_their_position(text: str) -> None:
     (detail,) = personal_details(text)
 
-    assert (detail.kind.value, detail.words) == FOUND[text]
-    assert text[detail.start : detail.end] == detail.words
+    assert (detail.kind.value, detail.text) == FOUND[text]
+    assert text[detail.start : detail.end] == detail.text
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_foreign_telephone_numbers_are_found_with_their_country_code() -> None:
     ],
 )
 def test_self_descriptions_are_found(text, words):
-    assert words_of_danger(text) == words
+    assert danger_of_text(text) == words
 
 
 # Fifty identifiers of ten kinds in eight languages: the text, the identifier in it, and whether it is found.
@@ -225,7 +225,7 @@ CASES = [(kind, *case) for kind, cases in PLANTED.items() for case in cases]
     ("kind", "text", "words", "is_found"), CASES, ids=[f"{k}-{i % 5}" for i, (k, *_) in enumerate(CASES)]
 )
 def test_planted_identifiers_are_found(kind: str, text: str, words: str, is_found: bool) -> None:
-    hits = [one for one in identifiers(text) if one.kind.value == kind and one.words.rstrip(".") == words]
+    hits = [one for one in identifiers(text) if one.kind.value == kind and one.text.rstrip(".") == words]
 
     assert bool(hits) is is_found
 

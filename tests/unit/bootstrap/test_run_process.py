@@ -22,9 +22,9 @@ from theodolite.domain.errors import Conflict, NotFound
 pytestmark = pytest.mark.integration
 
 
-def ended(folder, patience_s: float = 60):
+def ended(folder, timeout_s: float = 60):
     """Wait until the process of a folder has ended, and return it."""
-    until = time.monotonic() + patience_s
+    until = time.monotonic() + timeout_s
     while (process := latest_process(folder)) is None or process.is_alive:
         assert time.monotonic() < until, process
         time.sleep(0.01)

@@ -49,7 +49,7 @@ def test_a_complete_translation_gives_no_note_and_is_used_throughout(lights):
 
     assert (loaded.notes, "translations/de.yaml" in loaded.files, "consent.de.md" in loaded.files) == ((), True, True)
     assert read.parts == frozenset(texts_of(loaded.study))
-    assert [label.words for label in ok.scale.labels] == ["ja", "nein"]
+    assert [label.text for label in ok.scale.labels] == ["ja", "nein"]
     assert [label.meaning for label in much.scale.labels] == ["wenig", "sehr"]
     assert (read.study.title, read.study.event.consent) == ("Lichter", "Ich stimme allem zu.")
 

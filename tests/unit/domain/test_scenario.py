@@ -17,7 +17,7 @@ def test_the_sources_of_a_scenario_are_one_text():
 
 def test_a_strategy_is_identified_by_its_behaviour_regardless_of_its_source():
     ours = StrategyInfo(name="ours/beg", tries=2, title="begs")
-    told = (scenario.Scenario(name="s"), scenario.Scenario(name="t", brought=(ours,)))
+    told = (scenario.Scenario(name="s"), scenario.Scenario(name="t", own_strategies=(ours,)))
 
     titles = [scenario.strategy_title(told, name) for name in ("role_play", "ours/beg", "own_way", "long_gone")]
 

@@ -6,7 +6,7 @@ from tests.fakes.event import RED, a_session, an_event, an_open_event, exchange,
 
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.live import BroughtDialogue, RecordedTurn
+from theodolite.domain.live import ImportedDialogue, RecordedTurn
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.events.context import import_dialogues
@@ -23,7 +23,7 @@ def elsewhere(item="a", **more):
         "held_by": TesterType.RECORDED,
         "turns": (RecordedTurn(prompt="May I?", response="No."), RecordedTurn(prompt="Please.", response="Yes.")),
     }
-    return BroughtDialogue(**(known | more))
+    return ImportedDialogue(**(known | more))
 
 
 def evidence(event):

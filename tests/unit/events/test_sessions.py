@@ -178,7 +178,7 @@ def test_a_session_with_its_own_name_is_recorded_under_it():
     session = a_session(event)
     turn = exchange(event, session, "Who are you?", "I am ChatGPT, made by OpenAI.")
 
-    assert turn.claims == ("ChatGPT", "OpenAI")
+    assert turn.self_identifications == ("ChatGPT", "OpenAI")
     assert turn.response == "I am ChatGPT, made by OpenAI."
 
 

@@ -110,11 +110,11 @@ TOO_LONG = TemplateError("too long")
 class Notebook:
     """A journal on one page, which may be full."""
 
-    def __init__(self, room=99):
-        self.entries, self.room = [], room
+    def __init__(self, capacity=99):
+        self.entries, self.capacity = [], capacity
 
     async def append(self, unit, entry):
-        if len(self.entries) >= self.room:
+        if len(self.entries) >= self.capacity:
             raise DISK_FULL
         self.entries.append(entry)
 
@@ -234,7 +234,7 @@ async def test_a_template_that_cannot_be_filled_is_an_explicit_failure():
 
 async def test_a_database_error_ends_the_run_and_does_not_fail_the_unit():
     with pytest.raises(StorageUnavailable):
-        await driven(journal=Notebook(room=2))
+        await driven(journal=Notebook(capacity=2))
 
 
 async def test_a_stopped_run_ends_between_two_requests():
@@ -323,9 +323,9 @@ def test_an_error_of_a_plugin_counts_as_its_base_class():
 
 @pytest.fixture
 def executor():
-    room = BlockingExecutor()
-    yield room
-    room.close()
+    executor = BlockingExecutor()
+    yield executor
+    executor.close()
 
 
 async def test_calls_run_on_one_dedicated_thread(executor):

@@ -28,10 +28,10 @@ from theodolite.gateways.rate_window import Window
 @pytest.mark.parametrize(
     ("attempt_error", "limit"),
     [
-        (AttemptError(kind=RateLimited, words="429", status=429), 4),
-        (AttemptError(kind=ServerFault, words="503", status=503), 4),
-        (AttemptError(kind=ServerFault, words="500", status=500), 8),
-        (AttemptError(kind=TimedOut, words="late"), 8),
+        (AttemptError(kind=RateLimited, message="429", status=429), 4),
+        (AttemptError(kind=ServerFault, message="503", status=503), 4),
+        (AttemptError(kind=ServerFault, message="500", status=500), 8),
+        (AttemptError(kind=TimedOut, message="late"), 8),
         (None, 8),
     ],
     ids=["too many requests", "overloaded", "server error", "late", "broken off"],

@@ -107,7 +107,7 @@ def test_incomplete_replies_are_distinguished(body: bytes, kind: type[GatewayErr
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is kind
-    assert words in attempt_error.words
+    assert words in attempt_error.message
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_invalid_replies_are_distinguished(
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is kind
-    assert words in attempt_error.words
+    assert words in attempt_error.message
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
 from theodolite.events.results import leaks
-from theodolite.measurement.probes import human_ceiling, leak_rate, leaks_of, length_bias, position_bias
+from theodolite.measurement.probes import blinding_assessments, human_ceiling, leak_rate, length_bias, position_bias
 
 
 def test_a_judge_that_follows_the_content_is_consistent():
@@ -138,7 +138,7 @@ def test_fewer_than_five_guesses_have_no_p_value(n: int, p_value: float | None) 
         for session in sessions
     ]
 
-    everybody, *_ = leaks_of(guesses, sessions)
+    everybody, *_ = blinding_assessments(guesses, sessions)
 
     assert (everybody.rate.n, everybody.p_value) == (n, p_value)
 

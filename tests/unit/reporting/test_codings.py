@@ -10,7 +10,7 @@ import pytest
 from tests.contract.given import a_person_session
 from tests.fakes.codings import CONSENSUS, WORK, coded_evidence
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, words
+from tests.fakes.report import assets, reading_aids
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.session import SessionState
@@ -51,7 +51,7 @@ def test_the_results_file_conforms_to_its_schema(evidence, findings):
 
 
 def test_the_page_shows_themes_and_what_they_exclude(evidence, findings):
-    subject = subject_of(evidence, findings, facts(), words())
+    subject = subject_of(evidence, findings, facts(), reading_aids())
     (block,) = theme_blocks(subject)
 
     assert block.table.texts[0] == ("vague", "blue, field testing", "1 of 4", "1 not coded by two")
@@ -75,7 +75,7 @@ def test_unreleased_quotes_appear_nowhere(evidence, findings):
 
 
 def test_the_summary_reports_testers(evidence, findings):
-    told = " ".join(summary_text(evidence, findings, facts(), words()).split())
+    told = " ".join(summary_text(evidence, findings, facts(), reading_aids()).split())
 
     assert "Testers 5 responses of 5 testers in field testing" in told
     assert "task done by own account in field testing: blue 1 of 2" in told

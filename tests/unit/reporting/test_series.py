@@ -11,7 +11,7 @@ from tests.fakes.report import assets, evidence_named, findings_named
 from theodolite.domain.event import EvaluationPlan, Series, Team
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.results.document import results_document, series_entry
-from theodolite.reporting.words.descriptions import series_facts
+from theodolite.reporting.text.descriptions import series_facts
 
 PUBLISHED = Series(
     name="aria-0.1",

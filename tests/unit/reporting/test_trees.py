@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grown_xstest
-from tests.fakes.report import assets, schema_named, words
+from tests.fakes.report import assets, reading_aids, schema_named
 from theodolite.domain.tree_form import design_of
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
@@ -46,7 +46,7 @@ def test_the_design_in_the_results_can_be_read_back(measured, document):
 
 
 def test_the_summary_names_the_highest_branch_of_each_application_and_no_score(measured):
-    text = " ".join(summary_text(*measured, facts(), words()).split())
+    text = " ".join(summary_text(*measured, facts(), reading_aids()).split())
 
     assert "Tree by-guideline, the highest branch of each: llama2orig over-refusing 0.3" in text
 

@@ -16,7 +16,7 @@ from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.cases import cases_of
 from theodolite.reporting.queries.dispositions import account_text, accounts_of
 from theodolite.reporting.terminal.show import verdict_text
-from theodolite.reporting.words.reading_aids import read_words
+from theodolite.reporting.text.reading_aids import read_reading_aids
 
 
 def subject(*dialogues):
@@ -27,7 +27,7 @@ def subject(*dialogues):
         study.session(f"d{number}")
         study.answer("rule", f"d{number}", *answers)
     evidence = study.evidence()
-    return subject_of(evidence, measure_study(evidence), facts(), read_words(assets()["words.yaml"]))
+    return subject_of(evidence, measure_study(evidence), facts(), read_reading_aids(assets()["reading_aids.yaml"]))
 
 
 def chip(found, name):
@@ -110,7 +110,7 @@ def test_annotators_disagree_on_a_dialogue_if_different_turns_decide():
     study.answer("first", "d1", "yes", "yes")
     study.answer("second", "d1", "yes", "no")
     evidence = study.evidence()
-    found = subject_of(evidence, measure_study(evidence), facts(), read_words(assets()["words.yaml"]))
+    found = subject_of(evidence, measure_study(evidence), facts(), read_reading_aids(assets()["reading_aids.yaml"]))
 
     assert chip(found, "disagreement") == 1
 

@@ -101,7 +101,7 @@ def test_a_strategy_that_refines_a_missing_attempt_is_refused():
     def line(_):
         yield Try(prompt="a", description="a", refines=1)
 
-    scene = replace(SHOP, attacks=("own",), brought=(StrategyInfo(name="own", tries=1),))
+    scene = replace(SHOP, attacks=("own",), own_strategies=(StrategyInfo(name="own", tries=1),))
     task = session_task(study(scenarios=(scene,), personas=()))
     task = replace(task, approaches={"own": Approach(name="own", title="", line=line, tries=1)})
 

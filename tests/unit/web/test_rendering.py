@@ -30,14 +30,14 @@ def test_a_share_of_few_is_a_count_without_a_bar():
     few = Estimate(value=0.5, low=0.1, high=0.9, confidence=0.95, n=4, count=2, unit="u", method="m")
 
     assert share_line(few).at is None
-    assert share_line(few).words == "2 of 4"
+    assert share_line(few).text == "2 of 4"
 
 
 @pytest.mark.parametrize(
     ("found", "words"), [(None, "too few people to tell"), (Undefined(reason="None."), "none coded")], ids=str
 )
 def test_a_missing_share_is_stated(found, words):
-    assert share_line(found).words == words
+    assert share_line(found).text == words
 
 
 def test_a_share_is_on_the_same_line_as_its_comparison():

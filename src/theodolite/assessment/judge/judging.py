@@ -115,7 +115,7 @@ def _reading(
     vote = Vote(
         replicate=replicate,
         answers=verdict.answers,
-        arrangement=arrangement.words(len(guideline.examples)),
+        arrangement=arrangement.description(len(guideline.examples)),
         control=verdict.control,
     )
     return vote, tuple(replies)
@@ -294,14 +294,14 @@ def _decided(
     own = [rule for rule in rules if rule.question == question.name]
     decision = decide_vote(ballots, question.scale, own)
     if decision is None:
-        tally = _tie_words(Counter(ballots))
+        tally = _tie_text(Counter(ballots))
         return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn, reasoning=tally)
     # Outcomes without a value differ only in the outcome, so the first one represents all.
     winner = open_votes[ballots.index(decision)]
     return _answer_at(winner, place) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
 
 
-def _tie_words(counts: Counter[Ballot]) -> str:
+def _tie_text(counts: Counter[Ballot]) -> str:
     return "tied votes: " + ", ".join(f"{value or outcome.value} {n}" for (outcome, value), n in counts.most_common())
 
 

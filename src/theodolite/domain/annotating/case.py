@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from theodolite.domain.annotating.discrepancy import RoomState
+from theodolite.domain.annotating.discrepancy import CalibrationState
 from theodolite.domain.dialogue import Level
 
 
@@ -35,7 +35,7 @@ class DialogueFilter:
         flag: Kind of a case about the dialogue that was not dismissed.
         annotator: Key of an annotator who was offered it, is working on it, or submitted it.
         group: A group of the dialogue's case: name and value.
-        words: Text in the dialogue as annotators see it; case is ignored.
+        text: Text in the dialogue as annotators see it; case is ignored.
     """
 
     scenario: str = ""
@@ -46,7 +46,7 @@ class DialogueFilter:
     flag: FlagKind | None = None
     annotator: str = ""
     group: tuple[str, str] | None = None
-    words: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,17 +108,17 @@ class ListedCase:
         case: The case.
         name: Name of its dialogue on one reader's pages.
         scenario: Name of the scenario.
-        words: Context of the redacted words, without them; empty if there are none.
+        text: Context of the redacted words, without them; empty if there are none.
     """
 
     case: SensitiveCase
     name: str
     scenario: str
-    words: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedRoom:
+class ListedCalibration:
     """A calibration session in a list.
 
     Attributes:
@@ -134,7 +134,7 @@ class ListedRoom:
 
     token: str
     category: str
-    state: RoomState
+    state: CalibrationState
     name: str
     scenario: str
     opening: str

@@ -86,7 +86,7 @@ class FeedbackThread:
     text: str = ""
 
 
-class RoomState(StrEnum):
+class CalibrationState(StrEnum):
     """State of a calibration session."""
 
     VOTING = "voting"
@@ -95,7 +95,7 @@ class RoomState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationRoom:
+class CalibrationSession:
     """A dialogue in one category, as one participant of a calibration session sees it.
 
     Attributes:
@@ -113,7 +113,7 @@ class CalibrationRoom:
     """
 
     token: str
-    state: RoomState
+    state: CalibrationState
     version: str
     guideline: Guideline
     dialogue: BlindDialogue
@@ -126,11 +126,11 @@ class CalibrationRoom:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoomShift:
+class CalibrationShift:
     """A participant's answers to one question before and after the discussion.
 
     Attributes:
-        room: Token of the calibration session.
+        calibration: Token of the calibration session.
         version: Content hash of the guideline.
         question: Name of the question.
         turn: Number of the turn; None for the dialogue as a whole.
@@ -139,7 +139,7 @@ class RoomShift:
         after: Latest value; None for none.
     """
 
-    room: str
+    calibration: str
     version: str
     question: str
     turn: int | None

@@ -73,7 +73,7 @@ class BulkAct(StrEnum):
     OFFER = "offer"
     FIRST = "first"
     BACK = "back"
-    ROOM = "room"
+    CALIBRATION = "calibration"
     CHECK = "check"
     REVIEW = "review"
 

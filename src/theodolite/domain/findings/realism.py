@@ -34,7 +34,7 @@ class StyleMark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpokenSide:
+class StyleSummary:
     """Numbers of one tester type in one scenario: one value of each mark for each dialogue.
 
     Attributes:
@@ -137,8 +137,8 @@ class Realism:
         groups: Observed groups.
     """
 
-    people: SpokenSide
-    simulated: SpokenSide
+    people: StyleSummary
+    simulated: StyleSummary
     styles: tuple[StyleContrast, ...]
     rates: tuple[RateContrast, ...]
     groups: tuple[GroupCover, ...]

@@ -173,8 +173,8 @@ def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | T
         remark = f"`{method}` returned a {kind} that begins with {returned[0]}; expected {returned[0]} alone"
         if returned[0]:
             return Tolerated(True, remark)
-        words = credentials.scrub(" ".join(str(item) for item in returned[1:]))
-        return AttemptError(kind=ServerFault, words=f"`{method}` returned False: {words}".removesuffix(": "))
+        message = credentials.scrub(" ".join(str(item) for item in returned[1:]))
+        return AttemptError(kind=ServerFault, message=f"`{method}` returned False: {message}".removesuffix(": "))
     is_true = returned.is_true if isinstance(returned, ForeignObject) else bool(returned)
     if is_true and not (isinstance(returned, ForeignObject) and returned.type_name == "coroutine"):
         return Tolerated(True, f"`{method}` returned {_named(returned)}, taken as True; expected True or False")
@@ -194,8 +194,8 @@ def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | 
     if isinstance(success, AttemptError):
         return success
     if success is False:
-        words = credentials.scrub(str(returned["response"] or ""))
-        return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+        message = credentials.scrub(str(returned["response"] or ""))
+        return AttemptError(kind=ServerFault, message=f"it says that it failed: {message}".removesuffix(": "))
     text = _text_in(returned["response"])
     return Tolerated(text, success.remark) if isinstance(success, Tolerated) and isinstance(text, str) else text
 

@@ -152,8 +152,8 @@ def _text_of(returned: Any) -> str | AttemptError:
     """Return the reply that a function returned, or its error."""
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
-            words = Secret().scrub(str(returned.get("response") or ""))
-            return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
+            message = Secret().scrub(str(returned.get("response") or ""))
+            return AttemptError(kind=ServerFault, message=f"it says that it failed: {message}".removesuffix(": "))
         if "response" not in returned:
             keys = ", ".join(f"`{key}`" for key in list(returned)[:4])
             form = f"with {keys}" if keys else "without keys"

@@ -172,14 +172,14 @@ class HttpApplication:
 
     def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error = outcome.attempt_error
-        words = str(outcome.error(endpoint=self._name))
+        message = str(outcome.error(endpoint=self._name))
         # Some gateways answer OPTIONS with 403 for any token.
         if attempt_error.status == 401 or not outcome.tries:
             hint = _token_hint(self._client.secret.variable)
-            return self._endpoint_check(words, alive=False, hint=hint, attempts=outcome.tries)
+            return self._endpoint_check(message, alive=False, hint=hint, attempts=outcome.tries)
         if attempt_error.kind in {Unreachable, MalformedReply} or not attempt_error.status:
             hint, reached = f"curl -X OPTIONS {self._form.site}", attempt_error.kind not in {Unreachable, TimedOut}
-            return self._endpoint_check(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
+            return self._endpoint_check(message, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
         return self._endpoint_check(f"there, answers {attempt_error.status} to OPTIONS", attempts=outcome.tries)
 
     def _endpoint_check(
@@ -207,7 +207,7 @@ class HttpApplication:
         if not isinstance(text, AttemptError) and self._id_at is not None and session not in self._sites.ids:
             text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
         if isinstance(text, AttemptError):
-            clean = replace(text, words=secret.scrub(text.words))
+            clean = replace(text, message=secret.scrub(text.message))
             raise clean.error(endpoint=self._name, tries=answer.attempts)
         stored, n_repaired = repaired(secret.strike(text))
         return Reply(text=stored, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)

@@ -682,8 +682,8 @@ def _plain(host: Any) -> str:
 def _program(event: str, arguments: tuple[Any, ...]) -> str:
     position = 1 if event == "os.spawn" else 0
     command = arguments[position] if len(arguments) > position else ""
-    words = os.fsdecode(command) if isinstance(command, (str, bytes, os.PathLike)) else str(command)
-    return Path(words.split(" ")[0]).name or event
+    command_text = os.fsdecode(command) if isinstance(command, (str, bytes, os.PathLike)) else str(command)
+    return Path(command_text.split(" ")[0]).name or event
 
 
 def leave_network() -> bool:

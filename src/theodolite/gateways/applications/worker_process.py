@@ -499,13 +499,13 @@ class WorkerProcess(WorkerChannel):
     def _reason(self, code: int) -> str:
         """Return how the process ended, with the last line that it printed."""
         if code >= 0:
-            words = f"with exit code {code}"
+            ending = f"with exit code {code}"
         elif -code == getattr(signal, "SIGXCPU", 0):
-            words = f"at its limit of {self._launch.cpu_s} s of CPU time (`cpu_seconds`)"
+            ending = f"at its limit of {self._launch.cpu_s} s of CPU time (`cpu_seconds`)"
         else:
-            words = f"by signal {-code} ({_signal_name(-code)})"
+            ending = f"by signal {-code} ({_signal_name(-code)})"
         last = self._last_line()
-        return f"its process ended {words}" + (f"; the last line that it printed is: {last}" if last else "")
+        return f"its process ended {ending}" + (f"; the last line that it printed is: {last}" if last else "")
 
     def _open_log(self) -> IO[bytes]:
         path = self._launch.log

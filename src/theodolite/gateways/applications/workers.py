@@ -552,8 +552,8 @@ def _output(
         message = f"application `{name}`: cannot {purpose} with `{command[0]}`: {error}"
         raise InputError(message) from error
     if ended.returncode:
-        words = [line.strip() for line in (ended.stderr or ended.stdout).splitlines() if line.strip()]
-        errors = [line for line in words if line.startswith("ERROR")] or words[-2:]
+        lines = [line.strip() for line in (ended.stderr or ended.stdout).splitlines() if line.strip()]
+        errors = [line for line in lines if line.startswith("ERROR")] or lines[-2:]
         message = f"application `{name}`: cannot {purpose} with `{command[0]}`: {' '.join(errors[-2:])}"
         raise InputError(message)
     return ended.stdout

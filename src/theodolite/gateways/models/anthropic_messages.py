@@ -22,7 +22,7 @@ from theodolite.gateways.models.model_answer import (
     reply_of,
     text_at,
     token_count,
-    words_in,
+    usable_text,
 )
 from theodolite.gateways.secret_redaction import Secret
 
@@ -107,7 +107,7 @@ def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> 
     if payload.get("type") == "error":
         api_error = api_error_in(payload)
         return AttemptError(
-            kind=ServerFault, words=f"200 with an error: {secret.scrub(api_error.words if api_error else '')}"
+            kind=ServerFault, message=f"200 with an error: {secret.scrub(api_error.message if api_error else '')}"
         )
     output = ModelOutput(
         text=_text(payload),
@@ -148,4 +148,4 @@ def _text(payload: Mapping[str, Any]) -> str | AttemptError:
         return malformed("a text block of the reply holds no text")
     joined = "".join(str(text) for text in texts)
     asks = any(block.get("type") == "tool_use" for block in blocks)
-    return words_in(joined, is_cut=payload.get("stop_reason") == "max_tokens", asks_for_tool=asks)
+    return usable_text(joined, is_cut=payload.get("stop_reason") == "max_tokens", asks_for_tool=asks)

@@ -25,8 +25,8 @@ from theodolite.gateways.models.model_answer import (
     reply_of,
     text_at,
     token_count,
+    usable_text,
     word,
-    words_in,
 )
 from theodolite.gateways.proxies import below
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
@@ -282,8 +282,8 @@ def _no_choice(payload: Mapping[str, Any], secret: Secret) -> AttemptError:
     api_error = api_error_in(payload) if "error" in payload else None
     if api_error is None:
         return malformed("the answer holds no `choices` with a `message`")
-    words = f"200 with an error: {secret.scrub(api_error.words)}"
-    return withheld(words) if api_error.is_filter else AttemptError(kind=ServerFault, words=words, status=200)
+    message = f"200 with an error: {secret.scrub(api_error.message)}"
+    return withheld(message) if api_error.is_filter else AttemptError(kind=ServerFault, message=message, status=200)
 
 
 def _text(choice: Mapping[str, Any], secret: Secret) -> str | AttemptError:
@@ -296,7 +296,7 @@ def _text(choice: Mapping[str, Any], secret: Secret) -> str | AttemptError:
     content = _joined(message.get("content"))
     if content is None:
         return malformed("`content` of the reply is neither text nor a list of texts")
-    return words_in(content, is_cut=finish == "length", asks_for_tool=bool(message.get("tool_calls")))
+    return usable_text(content, is_cut=finish == "length", asks_for_tool=bool(message.get("tool_calls")))
 
 
 def _joined(content: Any) -> str | None:

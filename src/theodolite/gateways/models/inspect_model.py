@@ -39,7 +39,7 @@ from theodolite.gateways.errors import (
 )
 from theodolite.gateways.http_client import HttpResponse, host_of
 from theodolite.gateways.models.chat_model import StructuredOutput, used_up
-from theodolite.gateways.models.model_answer import ModelOutput, reply_of, words_in
+from theodolite.gateways.models.model_answer import ModelOutput, reply_of, usable_text
 from theodolite.gateways.rate_limiter import RateLimiter
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import EndpointCheck, OnChunk
@@ -96,7 +96,7 @@ def _text(output: Any, finish: str, secret: Secret) -> str | AttemptError:
     if finish == "content_filter":
         return withheld(secret.scrub(output.error or "") or "the endpoint's content filter withheld the reply")
     is_cut = finish in {"max_tokens", "model_length"}
-    return words_in(output.completion, is_cut=is_cut, asks_for_tool=finish == "tool_calls")
+    return usable_text(output.completion, is_cut=is_cut, asks_for_tool=finish == "tool_calls")
 
 
 def _priced(outcome: Reply | AttemptError, cost_usd: float | None) -> Reply | AttemptError:
@@ -189,7 +189,7 @@ class InspectClient:
             async with asyncio.timeout(timeout_s):
                 output = await self._generate(model, request, listener)
         except TimeoutError:
-            return AttemptError(kind=TimedOut, words=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
+            return AttemptError(kind=TimedOut, message=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
         except Exception as error:  # noqa: BLE001 - providers raise what they like; this is the boundary
             attempt_error = self._trouble_of(error)
             return (
@@ -246,21 +246,21 @@ class InspectClient:
         """Return our error for a provider's error; Inspect knows which of them are temporary."""
         last = getattr(error, "last_attempt", None)
         cause = (last.exception() if last is not None else None) or error
-        words = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
+        message = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
         status = getattr(cause, "status_code", None)
-        words = _MARKUP.sub("", words).removeprefix("ERROR: ").removeprefix(f"Error code: {status} - ")
+        message = _MARKUP.sub("", message).removeprefix("ERROR: ").removeprefix(f"Error code: {status} - ")
         model = self._opened.model() if self._opened is not None else None
         decision = model.api.should_retry(cause) if model is not None else False
         if isinstance(status, int):
-            return of_status(status, words, asked_wait_s=getattr(decision, "retry_after", None))
+            return of_status(status, message, asked_wait_s=getattr(decision, "retry_after", None))
         if isinstance(cause, _NOT_MEANT):
             return AttemptError(
-                kind=MalformedReply, words=f"Inspect could not read the answer: {words}", again=Again.ONCE
+                kind=MalformedReply, message=f"Inspect could not read the answer: {message}", again=Again.ONCE
             )
         if not decision:
-            return AttemptError(kind=Rejected, words=words)
+            return AttemptError(kind=Rejected, message=message)
         is_limit = getattr(decision, "kind", "") == "rate_limit"
-        return AttemptError(kind=RateLimited if is_limit else ServerFault, words=words, again=Again.UNTIL_SPENT)
+        return AttemptError(kind=RateLimited if is_limit else ServerFault, message=message, again=Again.UNTIL_SPENT)
 
 
 def _require_extra(endpoint: ModelEndpoint) -> None:
@@ -351,8 +351,8 @@ class InspectModel:
         if outcome.attempt_error.kind is TimedOut:
             return self._endpoint_check(f"no answer within {ENDPOINT_CHECK_S:g} s yet")
         if outcome.attempt_error.kind is RateLimited:
-            return self._endpoint_check(f"there, but busy: {outcome.attempt_error.words}")
-        return self._endpoint_check(outcome.attempt_error.words, alive=False)
+            return self._endpoint_check(f"there, but busy: {outcome.attempt_error.message}")
+        return self._endpoint_check(outcome.attempt_error.message, alive=False)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -373,8 +373,8 @@ class InspectModel:
         self, request: AskModel, on_chunk: OnChunk | None, retry_policy: RetryPolicy
     ) -> tuple[Reply, int] | RetriesExhausted:
         if self._client.secret.is_missing:
-            words = f"the environment variable `{self._client.secret.variable}` is not set"
-            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
+            message = f"the environment variable `{self._client.secret.variable}` is not set"
+            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, message=message), tries=0, elapsed_s=0.0)
         return await retry(
             lambda spent_s: self._in_turn(request, on_chunk, retry_policy.attempt_s(spent_s)),
             retry_policy=retry_policy,

@@ -31,7 +31,7 @@ from theodolite.gateways.models.model_answer import (
     parsed_object,
     reply_of,
     text_at,
-    words_in,
+    usable_text,
 )
 from theodolite.gateways.secret_redaction import Secret
 
@@ -50,9 +50,9 @@ def _merged(params: Mapping[str, Param], field: str, own: Mapping[str, object]) 
 
 def _failed(payload: _Json, secret: Secret) -> AttemptError:
     api_error = api_error_in(payload)
-    words = f"200 with an error: {secret.scrub(api_error.words if api_error else '')}"
+    message = f"200 with an error: {secret.scrub(api_error.message if api_error else '')}"
     is_filter = api_error is not None and api_error.is_filter
-    return withheld(words) if is_filter else AttemptError(kind=ServerFault, words=words, status=200)
+    return withheld(message) if is_filter else AttemptError(kind=ServerFault, message=message, status=200)
 
 
 _BLOCKED = "the endpoint's content filter withheld the reply"
@@ -105,7 +105,7 @@ def _response_text(payload: _Json, reason: str, secret: Secret) -> str | Attempt
         return withheld(f"the endpoint refused: {secret.scrub(' '.join(refusals))}")
     joined = "".join(text_at(part, "text") for part in parts if member(part, "type") == "output_text")
     asks = any(str(item.get("type", "")).endswith("_call") for item in items)
-    return words_in(joined, is_cut=reason == "max_output_tokens", asks_for_tool=asks)
+    return usable_text(joined, is_cut=reason == "max_output_tokens", asks_for_tool=asks)
 
 
 def _list(value: Any) -> list[Any]:
@@ -199,7 +199,7 @@ def _generated_text(candidate: _Json, finish: Any, blocked: str) -> str | Attemp
         return malformed("the answer holds no `candidates` with `content`")
     texts = [text_at(part, "text") for part in parts or () if not member(part, "thought")]
     asks = any(member(part, "functionCall") is not None for part in parts or ())
-    return words_in("".join(texts), is_cut=finish == "MAX_TOKENS", asks_for_tool=asks)
+    return usable_text("".join(texts), is_cut=finish == "MAX_TOKENS", asks_for_tool=asks)
 
 
 def generated_piece(event: EventBody) -> str:
@@ -323,7 +323,7 @@ def _converse_text(payload: _Json, finish: Any) -> str | AttemptError:
         return malformed("the answer holds no `output` with a `message`")
     joined = "".join(text_at(block, "text") for block in blocks)
     asks = any("toolUse" in block for block in blocks)
-    return words_in(joined, is_cut=finish in {"max_tokens", "model_context_window_exceeded"}, asks_for_tool=asks)
+    return usable_text(joined, is_cut=finish in {"max_tokens", "model_context_window_exceeded"}, asks_for_tool=asks)
 
 
 CONVERSE = Dialect(
@@ -347,8 +347,8 @@ _USUAL_REGION = "us-east-1"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
-def _missing(words: str) -> AttemptError:
-    return AttemptError(kind=Rejected, words=words)
+def _missing(message: str) -> AttemptError:
+    return AttemptError(kind=Rejected, message=message)
 
 
 @dataclass(slots=True)

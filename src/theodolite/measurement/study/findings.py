@@ -50,7 +50,7 @@ from theodolite.domain.undefined_reasons import TOO_FEW_TESTERS_OF_ALL
 from theodolite.measurement.comparison import adjust_p_values, cochran_q
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.plugin_measures import PluginMeasure, plugin_measurements
-from theodolite.measurement.probes import leaks_of
+from theodolite.measurement.probes import blinding_assessments
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.study.agreements import (
     adjusted,
@@ -76,7 +76,7 @@ from theodolite.measurement.study.rates import (
 from theodolite.measurement.study.realism import realisms, role_break_checks
 from theodolite.measurement.study.responses import construct_answers, response_findings
 from theodolite.measurement.study.risks import coding_findings, risk_findings
-from theodolite.measurement.study.trees import tree_findings, tree_standings
+from theodolite.measurement.study.trees import tree_findings, tree_orders
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
 
@@ -133,7 +133,7 @@ def measure_study(
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
         trees=trees,
-        standings=tuple(tree_standings(evidence, trees, summaries)),
+        tree_orders=tuple(tree_orders(evidence, trees, summaries)),
         judge_diagnostics=tuple(judge_diagnostics(evidence)),
         realisms=tuple(realisms(evidence, measurements)),
         responses=tuple(response_findings(evidence)),
@@ -585,7 +585,7 @@ def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
     rule = study.event.breaks if study.event else BreakRule()
     levels = (_exposure(record, level, rule) for level in Level)
     return EventFinding(
-        leaks=leaks_of(record.guesses, record.sessions),
+        blinding=blinding_assessments(record.guesses, record.sessions),
         exposures=tuple(tally for tally in levels if tally is not None),
         withdrawals=tuple(tally for tally in (_withdrawals(record, kind) for kind in Withdrawal) if tally.n_people),
         topics=record.topics,

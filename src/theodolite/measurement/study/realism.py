@@ -30,10 +30,10 @@ from theodolite.domain.findings.realism import (
     RoleBreakKind,
     RoleBreakRule,
     RoleBreakRules,
-    SpokenSide,
     StyleContrast,
     StyleMark,
     StyleSpread,
+    StyleSummary,
 )
 from theodolite.domain.plan import Sessions, Setting
 from theodolite.domain.scenario import Scenario
@@ -72,18 +72,18 @@ def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterato
             )
 
 
-def _condition_of(side: SpokenSide) -> Condition:
+def _condition_of(side: StyleSummary) -> Condition:
     return side.scenario, side.level, side.held_by
 
 
-def _style(mark: StyleMark, people: SpokenSide, simulated: SpokenSide) -> StyleContrast:
+def _style(mark: StyleMark, people: StyleSummary, simulated: StyleSummary) -> StyleContrast:
     first, second = _spread(mark, people), _spread(mark, simulated)
     return StyleContrast(
         mark=mark, people=first, simulated=second, difference=unpaired_difference(first.mean, second.mean)
     )
 
 
-def _spread(mark: StyleMark, side: SpokenSide) -> StyleSpread:
+def _spread(mark: StyleMark, side: StyleSummary) -> StyleSpread:
     numbers = np.array(side.marks[mark], dtype=np.float64)
     known = np.isfinite(numbers)
     known_clusters = [cluster for cluster, is_known in zip(side.clusters, known, strict=True) if is_known]
@@ -105,7 +105,7 @@ def _honest(mean: Estimate | Undefined, mark: StyleMark) -> Estimate | Undefined
 
 
 def _rates(
-    evidence: Evidence, measurements: Iterable[Measurement], people: SpokenSide, simulated: SpokenSide
+    evidence: Evidence, measurements: Iterable[Measurement], people: StyleSummary, simulated: StyleSummary
 ) -> Iterator[RateContrast]:
     """Yield every whole defect rate, each of one application and annotator."""
     by_subject: dict[EstimateSubject, dict[str, Estimate | Undefined]] = {}
@@ -135,7 +135,7 @@ def _contrast(
     )
 
 
-def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> Estimate | Undefined | None:
+def _rate_in(evidence: Evidence, measurement: Measurement, side: StyleSummary) -> Estimate | Undefined | None:
     """Return a rate limited to one side; None if it does not concern that side.
 
     A rate of only this side is unchanged.
@@ -157,7 +157,7 @@ def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> 
     return defect_rate(len(defects), labelled.total(), clusters=pairs)
 
 
-def _clusters(evidence: Evidence, labels: Iterable[str], side: SpokenSide) -> Iterator[str | None]:
+def _clusters(evidence: Evidence, labels: Iterable[str], side: StyleSummary) -> Iterator[str | None]:
     """Yield the cluster of each dialogue; None for dialogues of another side."""
     for label in labels:
         position = evidence.sessions.find(label)
@@ -166,7 +166,7 @@ def _clusters(evidence: Evidence, labels: Iterable[str], side: SpokenSide) -> It
         yield (setting.cluster or label) if setting is not None and is_ours else None
 
 
-def _covers(people: SpokenSide, simulated: SpokenSide) -> Iterator[GroupCover]:
+def _covers(people: StyleSummary, simulated: StyleSummary) -> Iterator[GroupCover]:
     for name in dict.fromkeys((*people.groups, *simulated.groups)):
         first, second = people.groups.get(name, ()), simulated.groups.get(name, ())
         yield GroupCover(
@@ -207,7 +207,7 @@ class RealismBook:
         if page is not None and not dialogue.withheld:
             page.enter(dialogue)
 
-    def sides(self) -> tuple[SpokenSide, ...]:
+    def sides(self) -> tuple[StyleSummary, ...]:
         """Return the style of each condition that has a dialogue."""
         return tuple(page.side() for page in self._pages.values() if page.clusters)
 
@@ -232,9 +232,9 @@ class _StylePage:
         for name, value in dialogue.groups.items():
             self._groups.setdefault(name, {})[value] = None
 
-    def side(self) -> SpokenSide:
+    def side(self) -> StyleSummary:
         scenario, level, held_by = self._condition
-        return SpokenSide(
+        return StyleSummary(
             scenario=scenario,
             level=level,
             held_by=held_by,
@@ -245,10 +245,10 @@ class _StylePage:
         )
 
 
-def style_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
+def style_sides(evidence: Evidence) -> tuple[StyleSummary, ...]:
     """Return the style of each condition in scenarios with both people and simulated users."""
-    if evidence.spoken is not None:
-        return evidence.spoken
+    if evidence.style_summaries is not None:
+        return evidence.style_summaries
     book = RealismBook(evidence.sessions)
     for dialogue in evidence.archive.dialogues():
         book.look(dialogue)

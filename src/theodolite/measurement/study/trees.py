@@ -26,7 +26,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.tree import TESTER, Leaf, SummaryNode, TreeDesign
-from theodolite.domain.tree_finding import TreeFinding, TreeStanding
+from theodolite.domain.tree_finding import TreeFinding, TreeOrder
 from theodolite.measurement.trees.association import link_nodes, split_tree, without_children
 from theodolite.measurement.trees.bounds import with_dialogues
 from theodolite.measurement.trees.leaves import (
@@ -70,9 +70,9 @@ def _finding(evidence: Evidence, design: TreeDesign, application: Application, m
     )
 
 
-def tree_standings(
+def tree_orders(
     evidence: Evidence, findings: Sequence[TreeFinding], methods: Methods = BUILT_IN
-) -> Iterator[TreeStanding]:
+) -> Iterator[TreeOrder]:
     """Yield the comparison of a study's applications on each tree; empty for a single application."""
     draws = Draws(seed=evidence.study.sampling.seed)
     for design in evidence.study.trees:

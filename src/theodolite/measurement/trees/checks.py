@@ -90,7 +90,7 @@ def _structure_errors(design: TreeDesign, methods: Methods) -> Iterator[Diagnost
                 message = (
                     f"node `{node.name}` sums up `{child}`, which the tree does not have{did_you_mean(child, known)}"
                 )
-                yield Diagnostic(path=(NODES, node.name, key), message=message, words=child)
+                yield Diagnostic(path=(NODES, node.name, key), message=message, part=child)
         if isinstance(node, SummaryNode | CollapseNode) and node.summary not in methods:
             near = did_you_mean(node.summary, methods) or f"; summaries are {', '.join(methods)}"
             message = f"node `{node.name}` has an unknown summary `{node.summary}`{near}"
@@ -177,8 +177,8 @@ def _recoded_kind(node: TransformNode, child: NodeKind, diagnostics: list[Diagno
 def _label_errors(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
     for label in child.labels:
         if label not in node.recoded:
-            words = f"does not say what becomes of `{label}`; give it a number, or null to leave it out"
-            yield _error(node, words)
+            message = f"does not say what becomes of `{label}`; give it a number, or null to leave it out"
+            yield _error(node, message)
     for label in node.recoded:
         if label not in child.labels:
             near = did_you_mean(label, child.labels) or f"; labels are {', '.join(child.labels)}"
@@ -208,13 +208,13 @@ def _summed(
     for name, kind in below.items():
         if kind.holds is not method.takes:
             tail = f"; recode `{name}` first" if method.takes is Holds.NUMBERS else ""
-            words = (
+            message = (
                 f"takes the {method.name} of `{name}`, which holds {kind.holds.value}, not {method.takes.value}{tail}"
             )
-            diagnostics.append(_error(node, words, child=name))
+            diagnostics.append(_error(node, message, child=name))
     if len(sides) > 1:
-        words = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
-        diagnostics.append(_error(node, words))
+        message = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
+        diagnostics.append(_error(node, message))
     if method.takes is not Holds.NUMBERS:
         return NodeKind(holds=method.gives, sides=sides)
     diagnostics += _order_errors(node, method, below)
@@ -230,11 +230,11 @@ def _order_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterat
         if not method.needs_order or kind.range is None:  # a node without any leaf has neither range nor direction
             continue
         if kind.orientation is Orientation.UNSTATED:
-            words = f"takes the {method.name} of `{name}`, and nothing says which end of its scale is the bad one"
-            yield _error(node, f"{words}; state `orientation` at its answers", child=name)
+            message = f"takes the {method.name} of `{name}`, and nothing says which end of its scale is the bad one"
+            yield _error(node, f"{message}; state `orientation` at its answers", child=name)
         elif kind.orientation is Orientation.LOWER_IS_WORSE:
-            words = f"takes the {method.name} of `{name}`, where lower is worse: the best would pass for the worst"
-            yield _error(node, f"{words}; turn it round with a `reverse` node", child=name)
+            message = f"takes the {method.name} of `{name}`, where lower is worse: the best would pass for the worst"
+            yield _error(node, f"{message}; turn it round with a `reverse` node", child=name)
 
 
 def _range_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
@@ -243,17 +243,17 @@ def _range_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterat
     for name, kind in ranges.items():
         if first and method.needs_one_range and kind.range != first[1].range:
             both = f"`{first[0]}` runs from {first[1].range}, `{name}` from {kind.range}"
-            words = f"mixes units under a {method.name}: {both}"
-            yield _error(node, f"{words}; rescale one of them", child=name)
+            message = f"mixes units under a {method.name}: {both}"
+            yield _error(node, f"{message}; rescale one of them", child=name)
         elif (
             first and method.needs_one_range and kind.orientation is not first[1].orientation and not method.needs_order
         ):
             both = f"in `{first[0]}` {_kind_text(first[1])}, in `{name}` {_kind_text(kind)}"
-            words = f"mixes orientations under a {method.name}: {both}"
-            yield _error(node, f"{words}; turn one round with a `reverse` node", child=name)
+            message = f"mixes orientations under a {method.name}: {both}"
+            yield _error(node, f"{message}; turn one round with a `reverse` node", child=name)
         if method.needs_zero and kind.range and kind.range.lowest != 0:
-            words = f"takes the {method.name} of `{name}`, whose scale runs from {kind.range} and not from 0"
-            yield _error(node, f"{words}; rescale it first", child=name)
+            message = f"takes the {method.name} of `{name}`, whose scale runs from {kind.range} and not from 0"
+            yield _error(node, f"{message}; rescale it first", child=name)
 
 
 def _kind_text(kind: NodeKind) -> str:
@@ -275,6 +275,6 @@ def _range_after(method: SummaryMethod, ranges: Sequence[ValueRange]) -> ValueRa
     return ValueRange(lowest=0, highest=highest) if highest > 0 else None
 
 
-def _error(node: TreeNode, words: str, key: str = "", *, child: str = "") -> Diagnostic:
+def _error(node: TreeNode, message: str, key: str = "", *, child: str = "") -> Diagnostic:
     path = (NODES, node.name, key) if key else (NODES, node.name, "of") if child else (NODES, node.name)
-    return Diagnostic(path=path, message=f"node `{node.name}` {words}", words=child, at_key=len(path) == 2)
+    return Diagnostic(path=path, message=f"node `{node.name}` {message}", part=child, at_key=len(path) == 2)

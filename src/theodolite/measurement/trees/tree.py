@@ -18,7 +18,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Orientation
 from theodolite.domain.tree import Leaf, TreeDesign
-from theodolite.domain.tree_finding import NodeDifference, TreeComparison, TreeFinding, TreeStanding
+from theodolite.domain.tree_finding import NodeDifference, TreeComparison, TreeFinding, TreeOrder
 from theodolite.domain.tree_form import LeafSet, TreeFile, tree_file_document, tree_file_of
 from theodolite.domain.undefined_reasons import METHOD_WITHOUT_DATA, SIDE_WITHOUT_DATA
 from theodolite.measurement.interval import Ends
@@ -484,7 +484,7 @@ def compare_applications(
     *,
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
-) -> TreeStanding:
+) -> TreeOrder:
     """Return the comparison of applications: pairwise, and as a Pareto front.
 
     Only dimensions with data of every application count for the front.
@@ -510,7 +510,7 @@ def compare_applications(
         for tree_table, node_values in zip(applications, points, strict=True)
     }
     odds = _front_odds(_sampled(trees, applications, known, fewer)) if known and fewer.replicates else np.empty(0)
-    return TreeStanding(
+    return TreeOrder(
         tree=applications[0].design.name,
         dimensions=known,
         comparisons=tuple(

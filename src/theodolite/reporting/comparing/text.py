@@ -12,8 +12,8 @@ from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedR
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.guideline import Violation
 from theodolite.reporting.terminal.layout import MARGIN, labelled
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import (
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import (
     annotator_title,
     counts_text,
     leading,
@@ -186,7 +186,7 @@ SHOWN = 100
 """Maximum number of flips of one rate that are shown with their texts; count."""
 
 
-Words = Mapping[tuple[str, str], Dialogue]
+Dialogues = Mapping[tuple[str, str], Dialogue]
 
 """Dialogue by comparison side and label, if its texts are available."""
 
@@ -209,15 +209,15 @@ summary { cursor: pointer; padding: 4px 0; }
 """.strip()
 
 
-def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
+def comparison_html(comparisons: Sequence[Comparison], dialogues: Dialogues) -> str:
     """Return the page, with regressed pairs before fixed ones.
 
     Args:
         comparisons: The comparisons.
-        words: Dialogues of the flips, if the study is available and not only its results.
+        dialogues: Dialogues of the flips, if the study is available and not only its results.
     """
     title = "; ".join(heading(comparison) for comparison in comparisons[:3]) or "Comparison"
-    body = "".join(part for comparison in comparisons for part in _comparison(comparison, words))
+    body = "".join(part for comparison in comparisons for part in _comparison(comparison, dialogues))
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return (
@@ -230,7 +230,7 @@ def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
     )
 
 
-def _comparison(comparison: Comparison, words: Words) -> Iterator[str]:
+def _comparison(comparison: Comparison, dialogues: Dialogues) -> Iterator[str]:
     yield f"<h2>{escape(heading(comparison))}</h2>"
     yield f'<p class="soft">Same: {escape(same_text(comparison))}</p>'
     empty = unpaired(comparison)
@@ -239,14 +239,14 @@ def _comparison(comparison: Comparison, words: Words) -> Iterator[str]:
         if title and shown:
             yield f"<p><strong>{escape(title[0].upper() + title[1:])}</strong></p>"
         for rate in shown:
-            yield from _rate_html(rate, comparison, words)
+            yield from _rate_html(rate, comparison, dialogues)
     if empty:
         yield f"<p>No pairs: {escape(unpaired_text(comparison))}</p>"
     if hidden := hidden_text(comparison):
         yield f'<p class="soft">Also {escape(hidden)}</p>'
 
 
-def _rate_html(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[str]:
+def _rate_html(rate: PairedRate, comparison: Comparison, dialogues: Dialogues) -> Iterator[str]:
     name, condition = rate_name(rate, comparison), rate.ruling.subject.condition
     yield f'<h3>{escape(name)} <span class="soft">{escape(condition)}</span></h3>'
     yield f"<p>{escape(counts_text(rate))}. {escape(paired_difference_text(rate))}</p>"
@@ -254,19 +254,19 @@ def _rate_html(rate: PairedRate, comparison: Comparison, words: Words) -> Iterat
         return
     for title, flips in (("Regressed", rate.regressed), ("Fixed", rate.fixed)):
         for flip in flips[:SHOWN]:
-            yield _flip(title, flip, comparison, words)
+            yield _flip(title, flip, comparison, dialogues)
         if len(flips) > SHOWN:
             yield f'<p class="soft">and {len(flips) - SHOWN:,} more, in the data</p>'
 
 
-def _flip(title: str, flip: Flip, comparison: Comparison, words: Words) -> str:
+def _flip(title: str, flip: Flip, comparison: Comparison, dialogues: Dialogues) -> str:
     sides = (
         (comparison.first.name, flip.first, flip.is_fixed),
         (comparison.second.name, flip.second, not flip.is_fixed),
     )
     columns = "".join(
         f"<div><strong>{escape(name)}</strong> {escape(label)}, {'a defect' if is_defect else 'no defect'}"
-        f"{_words(words.get((name, label)))}</div>"
+        f"{_dialogue_html(dialogues.get((name, label)))}</div>"
         for name, label, is_defect in sides
     )
     return f'<details><summary>{title}: {escape(flip.second)}</summary><div class="pair">{columns}</div></details>'
@@ -276,9 +276,9 @@ def _reply(turn: Turn) -> str:
     return f"({turn.withheld})" if turn.withheld else turn.response
 
 
-def _words(dialogue: Dialogue | None) -> str:
+def _dialogue_html(dialogue: Dialogue | None) -> str:
     if dialogue is None:
-        return '<p class="soft">Its words stand in the study, not in its results.</p>'
+        return '<p class="soft">Its text is in the study, not in its results.</p>'
     return "".join(
         f'<div class="words"><strong>User</strong> {escape(turn.prompt)}</div>'
         f'<div class="words"><strong>Reply</strong> {escape(_reply(turn))}</div>'

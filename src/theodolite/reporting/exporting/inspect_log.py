@@ -210,7 +210,7 @@ class _LogWriter:
         stop = [{"message": answers[-1], "stop_reason": "stop"}] if answers else []
         events, usage = self._events(chunk, dialogue, hidden=hidden)
         return sample | {
-            "input": messages[0]["content"] if messages else f"[{_hidden_words(dialogue, hidden=hidden)}]",
+            "input": messages[0]["content"] if messages else f"[{_hidden_text(dialogue, hidden=hidden)}]",
             "messages": messages,
             "output": {"model": self._model, "choices": stop},
             "scores": self._scores(chunk, dialogue, failures),
@@ -400,7 +400,7 @@ def _messages(dialogue: Dialogue, model: str) -> Iterator[dict[str, Any]]:
         yield {"role": "assistant", "content": hidden or turn.response, "source": "generate", "model": model}
 
 
-def _hidden_words(dialogue: Dialogue, *, hidden: bool) -> str:
+def _hidden_text(dialogue: Dialogue, *, hidden: bool) -> str:
     return "session of a person; exported with --include-text" if hidden else dialogue.withheld or "no turns"
 
 

@@ -281,7 +281,7 @@ def _cell(value: object) -> str:
 
 def _readme(evidence: Evidence, ending: str) -> str:
     study, run = evidence.study, evidence.run
-    tables = "".join(f"{f'{name}.{ending}':<22}{words}\n" for name, words in _TABLES)
+    tables = "".join(f"{f'{name}.{ending}':<22}{text}\n" for name, text in _TABLES)
     return (
         f"Study {study.name}, run {run.number}: every answer as a row of its own.\n\n"
         f"{tables}{'schema/':<22}the guidelines, whose SHA-256 the answers name\n\n"

@@ -12,8 +12,8 @@ from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import cases_of, title_of
 from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import weighting_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import weighting_text
 
 _KINDS: Mapping[Measure, ColumnKind] = {
     **dict.fromkeys(
@@ -97,7 +97,7 @@ def _completeness(evidence: Evidence) -> Table:
             ", ".join(title_of(evidence.study, name) for name in account.annotators) or "nobody",
             account.planned,
             account.labelled.n,
-            ", ".join(f"{figures.count(part.n)} {part.words}" for part in account.unmeasured) or "0",
+            ", ".join(f"{figures.count(part.n)} {part.label}" for part in account.unmeasured) or "0",
         )
         for account in accounts
     )

@@ -22,9 +22,9 @@ from theodolite.reporting.monitoring.text import (
     latest_text,
     power_texts,
 )
-from theodolite.reporting.words import figures, lanes
-from theodolite.reporting.words.order_metrics import ranking_text
-from theodolite.reporting.words.reading_aids import Words
+from theodolite.reporting.text import figures, lanes
+from theodolite.reporting.text.order_metrics import ranking_text
+from theodolite.reporting.text.reading_aids import ReadingAids
 
 CHARTS = 24
 
@@ -67,10 +67,10 @@ th { color: var(--soft); font-weight: 500; }
 """.strip()
 
 
-def watch_html(watch: Watch, words: Words) -> str:
+def watch_html(watch: Watch, aids: ReadingAids) -> str:
     """Return the page: alerts, instrument changes, charts with their tables, anchors, monitoring rules."""
     title = f"{watch.history.name}: monitor"
-    body = "".join(part for section in _sections(watch, words) for part in section)
+    body = "".join(part for section in _sections(watch, aids) for part in section)
     policy = f"default-src 'none'; style-src '{_hash(STYLE)}'; base-uri 'none'; form-action 'none'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -85,16 +85,16 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _sections(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
+def _sections(watch: Watch, aids: ReadingAids) -> Iterator[Iterable[str]]:
     yield (f"<h1>{escape(watch.history.name)}</h1>", _p(head_text(watch)), _p(watch.history.source, "soft"))
-    yield ("<h2>Alerts</h2>", *(_alert(alert, words) for alert in watch.alerts))
+    yield ("<h2>Alerts</h2>", *(_alert(alert, aids) for alert in watch.alerts))
     yield (_p("None."),) if not watch.alerts else ()
     yield (_p(guarantee_text(watch), "soft"),)
     for text in power_texts(watch):
         yield (_p(f"Power: {text}", "soft"),)
     if watch.changes:
-        yield ("<h2>Instrument changes</h2>", *(_p(change_text(change, words)) for change in watch.changes))
-    yield from _charts(watch, words)
+        yield ("<h2>Instrument changes</h2>", *(_p(change_text(change, aids)) for change in watch.changes))
+    yield from _charts(watch, aids)
     if watch.anchors:
         yield ("<h2>Anchors</h2>", _anchor_table(watch.anchors))
     yield ("<h2>What was watched for</h2>", _rules(watch), *(_p(note) for note in watch.notes))
@@ -104,7 +104,7 @@ def _p(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
-def _alert(alert: Alert, words: Words) -> str:
+def _alert(alert: Alert, aids: ReadingAids) -> str:
     where = [alert.application] if alert.application else []
     where += [f"score {alert.position + 1:,}"] if alert.position is not None else []
     where += [day(alert.at)] if alert.at else []
@@ -113,34 +113,34 @@ def _alert(alert: Alert, words: Words) -> str:
     detail = f"{alert.detail[0].upper()}{alert.detail[1:]}."
     return (
         f'<div class="alert"><b>{escape(alert.kind.value.capitalize())}: {escape(", ".join(where))}</b>'
-        f'{escape(detail + seen + cause)} <span class="soft">{escape(alert.method)}</span>{_why(alert, words)}</div>'
+        f'{escape(detail + seen + cause)} <span class="soft">{escape(alert.method)}</span>{_why(alert, aids)}</div>'
     )
 
 
-def _why(alert: Alert, words: Words) -> str:
+def _why(alert: Alert, aids: ReadingAids) -> str:
     """Return the meaning of an alarm, folded."""
-    aid = words.alerts[alert.kind.value]
+    aid = aids.alerts[alert.kind.value]
     parts = (("Why", aid.why), ("What else it may be", aid.otherwise), ("What to do", aid.then))
     items = "".join(f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in parts)
     return f"<details><summary>Why this alarm</summary><dl>{items}</dl></details>"
 
 
-def _reading(words: Words) -> str:
+def _reading(aids: ReadingAids) -> str:
     """Return the meaning and the limits of a chart's rows, folded."""
     names = ("rolling_level", "rolling_entropy", "rolling_inversions", "rolling_subsequence")
-    rows = (words.measure(name) for name in names)
+    rows = (aids.measure(name) for name in names)
     items = "".join(
         f"<dt>{escape(row.title)}</dt><dd>{escape(f'{row.definition} {row.formula}'.strip())}</dd>" for row in rows
     )
     return f"<details><summary>What the rows say</summary><dl>{items}</dl></details>"
 
 
-def _charts(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
+def _charts(watch: Watch, aids: ReadingAids) -> Iterator[Iterable[str]]:
     alerted = {alert.application for alert in watch.alerts}
     drawable = list(dict.fromkeys(one.application for one in watch.segments if one.windows.positions))
     chosen = sorted(drawable, key=lambda name: name not in alerted)[:CHARTS]
     yield ("<h2>Over time</h2>", _p("Lines break where the instrument changes. Triangles are alarms, bars their span."))
-    yield (_reading(words),)
+    yield (_reading(aids),)
     for application in chosen:
         rows = [one for one in watch.segments if one.application == application]
         chart = application_chart(watch, application)
@@ -292,8 +292,8 @@ def application_chart(watch: Watch, application: str) -> str:
         *_marks([alert for alert in watch.alerts if alert.application == application], panels, axis),
         *_days(watch, axis, len(panels)),
     ]
-    words = f"{watch.history.name}{f', {application}' if application else ''}: {len(panels)} metrics of rolling windows"
-    return lanes.chart(series, len(panels), title=words, label=_application_text(watch, application))
+    text = f"{watch.history.name}{f', {application}' if application else ''}: {len(panels)} metrics of rolling windows"
+    return lanes.chart(series, len(panels), title=text, label=_application_text(watch, application))
 
 
 def _last(watch: Watch) -> int:

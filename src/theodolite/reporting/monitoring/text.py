@@ -9,9 +9,9 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.monitoring import NO_TIME, Alert, AlertKind, Cause, History, InstrumentChange, Segment, Watch
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.words import figures
-from theodolite.reporting.words import order_metrics as order_words
-from theodolite.reporting.words.reading_aids import Words
+from theodolite.reporting.text import figures
+from theodolite.reporting.text import order_metrics as order_text
+from theodolite.reporting.text.reading_aids import ReadingAids
 
 MARGIN = 11
 SHOWN = 8
@@ -25,21 +25,21 @@ CAUSES: Mapping[Cause, str] = {
 
 
 def watch_text(
-    watch: Watch, words: Words, *, width: int = 80, unicode: bool = True, chart: str = "", data: str = ""
+    watch: Watch, aids: ReadingAids, *, width: int = 80, unicode: bool = True, chart: str = "", data: str = ""
 ) -> str:
     """Return the result of monitoring as lines of text.
 
     Args:
         watch: The result of monitoring.
-        words: The reading aids.
+        aids: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows non-ASCII characters.
         chart: Path of the chart.
         data: Path of the document.
     """
     parts = [
-        labelled(watch.history.name, head_text(watch), margin=_room(watch.history.name), width=width),
-        *(labelled("Changed", change_text(change, words), margin=MARGIN, width=width) for change in watch.changes),
+        labelled(watch.history.name, head_text(watch), margin=_margin(watch.history.name), width=width),
+        *(labelled("Changed", change_text(change, aids), margin=MARGIN, width=width) for change in watch.changes),
         *_segments(watch, width),
         *_alerts(watch, width),
         *_anchors(watch, width),
@@ -54,7 +54,7 @@ def watch_text(
     return text if unicode else text.encode("ascii", "replace").decode()
 
 
-def _room(name: str) -> int:
+def _margin(name: str) -> int:
     """Return the width of a possibly long label, with two columns between it and the text."""
     return max(MARGIN, len(name) + 2)
 
@@ -85,7 +85,7 @@ def day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else "-"
 
 
-def change_text(change: InstrumentChange, words: Words) -> str:
+def change_text(change: InstrumentChange, aids: ReadingAids) -> str:
     """Return the change of the instrument, and the shift of scores."""
     moved = f"{change.n_lower} applications lower, {change.n_higher} higher, {change.n_equal} unmoved"
     shift = f", median {change.median_shift:+.2g} points" if change.median_shift is not None else ""
@@ -93,7 +93,7 @@ def change_text(change: InstrumentChange, words: Words) -> str:
     if change.is_suspected:
         message = f"{where}: nobody declared a change, but {moved} at once{shift}. Suspect the instrument"
         return f"{message}, and ask who changed what"
-    aid = words.aid("instrument_changed", a=change.before, b=change.after)
+    aid = aids.aid("instrument_changed", a=change.before, b=change.after)
     named = aid if change.part == "judge" else aid.replace("The judge", f"The {change.part}", 1)
     moves = f" {moved[0].upper()}{moved[1:]}{shift}." if change.median_shift is not None else ""
     return f"{where}: {named}{moves}"
@@ -104,11 +104,11 @@ def _segments(watch: Watch, width: int) -> Iterator[list[str]]:
     shown = [one for one in watch.segments if one.application in alerted or len(watch.segments) <= SHOWN][:SHOWN]
     for segment in shown:
         yield labelled(
-            segment.application or "scores", _segment(segment), margin=_room(segment.application), width=width
+            segment.application or "scores", _segment(segment), margin=_margin(segment.application), width=width
         )
         yield labelled("", latest_text(segment), margin=MARGIN, width=width)
         if segment.ranking is not None:
-            text = f"in the order of people's scores: {order_words.ranking_text(segment.ranking)}"
+            text = f"in the order of people's scores: {order_text.ranking_text(segment.ranking)}"
             yield labelled("", text, margin=MARGIN, width=width)
         for note in segment.notes:
             yield labelled("", note, margin=MARGIN, width=width)
@@ -131,8 +131,8 @@ def latest_text(segment: Segment) -> str:
     """Return the order metrics of the latest window, or the reason why there are none."""
     profile = segment.latest
     if isinstance(profile, Undefined):
-        return f"PEN, CIN, LIS {order_words.profile_text(profile)}"
-    return f"latest {profile.n}: {order_words.profile_text(profile)}; level {profile.level:.2f}"
+        return f"PEN, CIN, LIS {order_text.profile_text(profile)}"
+    return f"latest {profile.n}: {order_text.profile_text(profile)}; level {profile.level:.2f}"
 
 
 def _rate(segment: Segment) -> str:

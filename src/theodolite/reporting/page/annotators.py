@@ -42,8 +42,8 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.agreements import Agreement, agreed, judge_note, validation_note
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import unreadable_text, weighting_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import unreadable_text, weighting_text
 
 _ORIGINS = {
     Origin.SHIPPED: "shipped with the package",
@@ -70,7 +70,7 @@ class InstrumentView:
     kind: str
     name: str
     version: str
-    standing: str
+    status: str
     text: str
 
 
@@ -82,7 +82,7 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
             kind="guideline",
             name=f"{g.name} {g.edition}".strip(),
             version=version_of(g)[:SHORT],
-            standing=_ORIGINS[g.origin],
+            status=_ORIGINS[g.origin],
             text=guideline_text(g),
         )
         for g in study.guidelines
@@ -94,7 +94,7 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
             kind="application",
             name=app.name,
             version=study.application_version(app.name)[:SHORT],
-            standing=f"guardrails: {app.guardrails.value}",
+            status=f"guardrails: {app.guardrails.value}",
             text=application_text(app),
         )
         for app in study.applications
@@ -107,7 +107,7 @@ def _reference_view(reference: Reference) -> InstrumentView:
         kind="reference",
         name="final labels",
         version=version_of(reference)[:SHORT],
-        standing=f"labels by {reference.guideline}",
+        status=f"labels by {reference.guideline}",
         text=_column_text(reference.column, reference.spelling),
     )
 
@@ -117,12 +117,12 @@ def _annotator_view(subject: Subject, annotator: Annotator) -> InstrumentView:
         kind={"person": "person", "model": "judge", "rule": "rule"}[annotator.kind.value],
         name=annotator.title or annotator.name,
         version=subject.study.annotator_version(annotator.name)[:SHORT],
-        standing="; ".join(filter(None, (_standing(subject, annotator), _schema_words(subject, annotator.name)))),
+        status="; ".join(filter(None, (_validation_status(subject, annotator), _schema_text(subject, annotator.name)))),
         text=_labelling_text(annotator),
     )
 
 
-def _standing(subject: Subject, annotator: Annotator) -> str:
+def _validation_status(subject: Subject, annotator: Annotator) -> str:
     if annotator.kind is AnnotatorKind.PERSON:
         return f"labels by {annotator.guideline}"
     guideline = subject.study.guideline(annotator.guideline)
@@ -130,7 +130,7 @@ def _standing(subject: Subject, annotator: Annotator) -> str:
     return f"{validation_note(subject.evidence, annotator.name)}; {note}"
 
 
-def _schema_words(subject: Subject, annotator: str) -> str:
+def _schema_text(subject: Subject, annotator: str) -> str:
     """Return a note if an endpoint rejected the answer schema; empty otherwise."""
     tally = next((tally for tally in subject.evidence.schemas if tally.annotator == annotator), None)
     if tally is None or not tally.refused:
@@ -171,7 +171,7 @@ def _voting_text(voting: Voting) -> str:
 
 def _rule_text(rule: WordRule) -> str:
     if rule.check is not None:
-        words = {
+        text = {
             TextCheck.EQUALS: "equals",
             TextCheck.CONTAINS: "contains",
             TextCheck.NUMBER: "has the number",
@@ -180,7 +180,7 @@ def _rule_text(rule: WordRule) -> str:
         }
         within = f" (within {rule.tolerance})" if rule.tolerance else ""
         return (
-            f"Label `{rule.then}` where the last response {words[rule.check]}\n"
+            f"Label `{rule.then}` where the last response {text[rule.check]}\n"
             f"  {rule.text}{within}\nelse `{rule.otherwise}`."
         )
     side = {Side.PROMPT: "prompt", Side.RESPONSE: "response", Side.BOTH: "prompt or response"}[rule.where]
@@ -232,7 +232,7 @@ def _row_of(agreement: Agreement) -> str:
 
 
 def _measure_title(subject: Subject, measure: Measure, scale: str) -> str:
-    title = subject.words.measure(measure).title
+    title = subject.aids.measure(measure).title
     return f"{title} ({scale})" if scale else title
 
 

@@ -21,11 +21,11 @@ from theodolite.reporting.queries.cases import Case, records_at, title_of
 from theodolite.reporting.queries.dispositions import (
     ApplicationAccount,
     application_accounts,
-    claim_words,
+    claim_text,
 )
 from theodolite.reporting.tables import ColumnKind, Link, Table, TableCell, Value, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import found_words, open_words
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import detected_text, open_findings_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +185,7 @@ def _claim_row(subject: Subject, number: int, test: ClaimTest) -> tuple[Value | 
         f"{test.claim.kind.value}: {test.claim.text}",
         TableCell(value=scripts or Undefined(reason=NO_SCRIPT), links=(n_tested,) if opens else ()),
         TableCell(
-            value=claim_words(subject.study, test),
+            value=claim_text(subject.study, test),
             links=(Link(before=" ", text="show", opens=opens_against),) if opens_against else (),
         ),
     )
@@ -285,11 +285,11 @@ def _risk_row(finding: RiskFinding) -> tuple[TableCell, str, TableCell]:
     disputed = sum(bool(record.against) for record in finding.materialised)
     details = [
         f"{figures.number_of(disputed, 'record')} not seen so by every annotator" if disputed else "",
-        open_words(finding),
+        open_findings_text(finding),
         "; ".join(_risk_part(part) for part in finding.parts),
         *(_risk_contrast(contrast) for contrast in finding.contrasts),
     ]
-    result = f"{found_words(finding)}, by {finding.risk.identified_by.value}"
+    result = f"{detected_text(finding)}, by {finding.risk.identified_by.value}"
     return (
         TableCell(value=_risk_title(finding)),
         f"{finding.application}, {finding.level.value}",

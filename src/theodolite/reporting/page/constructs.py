@@ -13,8 +13,8 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import quartiles_text, theme_table
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, Value, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import rate_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import rate_text
 
 _CONSTRUCTS = {
     Construct.PERCEIVE: ("Perceive", "How users see the content."),

@@ -21,8 +21,8 @@ from theodolite.reporting.page.review import Chip
 from theodolite.reporting.page.subject import CaseSet, Subject
 from theodolite.reporting.queries.cases import CaseRecord, records_at, title_of
 from theodolite.reporting.results.estimates import estimate_entry
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import call_texts, notes_of, spent_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import call_texts, notes_of, spent_text
 
 _AT_ONCE = 1_000
 
@@ -36,7 +36,9 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     views are made.
     """
     is_paired = len(subject.study.applications) > 1
-    interned = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios, is_paired=is_paired)
+    interned = _Kept(
+        calls=CallTexts(size_budget=sample.size_budget), scenarios=subject.study.scenarios, is_paired=is_paired
+    )
     estimates: list[Json] = [
         _estimate(subject, index, measurement) for index, measurement in enumerate(subject.findings.measurements)
     ]
@@ -280,24 +282,24 @@ def _failure(failure: Failure, case: CaseRecord) -> dict[str, Json]:
 
 
 def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[str, Json]:
-    words = subject.words.measure(measurement.measure)
+    description = subject.aids.measure(measurement.measure)
     numerator = [case.index for case in subject.labelled(measurement.dialogues)]
-    title = f"{words.title}, {measurement.application}"
+    title = f"{description.title}, {measurement.application}"
     entry = estimate_entry(measurement)
     for name in ("dialogues", "non_defects", "unlabelled"):
         del entry[name]
     return entry | {
-        "title": words.title,
-        "definition": words.definition,
-        "formula": words.formula,
-        "source": subject.words.method(measurement.result.method),
+        "title": description.title,
+        "definition": description.definition,
+        "formula": description.formula,
+        "source": subject.aids.method(measurement.result.method),
         "text": estimate_text(measurement.result),
-        "subject_text": _subject_words(subject, measurement),
+        "subject_text": _subject_title(subject, measurement),
         "set": subject.sets.add(f"estimate{place}", f"{title}: counted", numerator),
     }
 
 
-def _subject_words(subject: Subject, measurement: Measurement) -> str:
+def _subject_title(subject: Subject, measurement: Measurement) -> str:
     of = measurement.subject
     names = [title_of(subject.study, name) for name in of.annotators]
     by = f"by {' and '.join(names)}" if len(names) <= 2 else ", ".join(of.annotators)
@@ -361,7 +363,7 @@ class Embedded:
         n_telling: Informative dialogues among them; count.
         n_all_telling: Informative dialogues of the whole run; count.
         show_command: Command that shows a dialogue, before the label of any other dialogue.
-        room: Remaining size for the prompts and raw replies of judges; characters.
+        size_budget: Remaining size for the prompts and raw replies of judges; characters.
     """
 
     places: Sequence[int]
@@ -369,7 +371,7 @@ class Embedded:
     n_telling: int = 0
     n_all_telling: int = 0
     show_command: str = ""
-    room: int = 0
+    size_budget: int = 0
     _index: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -378,7 +380,7 @@ class Embedded:
         return len(self.places) == self.n_planned
 
     @property
-    def words(self) -> str:
+    def notice(self) -> str:
         """The number of dialogues in the file and how to read the rest; empty if all are in the file."""
         if self.is_whole:
             return ""
@@ -408,9 +410,9 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
         letters: Approximate maximum size of the dialogues; characters.
     """
     sizes, planned = subject.evidence.answers.characters, len(subject.cases)
-    room = letters - sum(sizes) - _AROUND * planned
-    if room >= 0:
-        return Embedded(places=range(planned), n_planned=planned, room=room)
+    size_budget = letters - sum(sizes) - _AROUND * planned
+    if size_budget >= 0:
+        return Embedded(places=range(planned), n_planned=planned, size_budget=size_budget)
     bound = _DIALOGUES_PART * letters if _has_judge(subject) else letters
     telling = _telling(subject)
     chosen = dict.fromkeys(first)
@@ -429,7 +431,7 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
         n_telling=len(telling & chosen.keys()),
         n_all_telling=len(telling),
         show_command=subject.facts.show_command,
-        room=max(0, letters - size),
+        size_budget=max(0, letters - size),
         _index={place: number for number, place in enumerate(places)},
     )
 
@@ -467,11 +469,11 @@ class CallTexts:
     several readings in an order.
 
     Attributes:
-        room: Maximum size of further texts; characters.
+        size_budget: Maximum size of further texts; characters.
         lines: All lines so far, each with its number.
     """
 
-    room: int
+    size_budget: int
     lines: dict[str, int] = field(default_factory=dict)
 
     def entry(self, calls: Sequence[Call]) -> dict[str, Json]:
@@ -482,9 +484,9 @@ class CallTexts:
         texts = [(name, text.split("\n")) for name, text in call_texts(calls)]
         new = {line for _, lines in texts for line in lines if line not in self.lines}
         letters = sum(map(len, new)) + _AROUND_LINE * sum(len(lines) for _, lines in texts)
-        if letters > self.room:
+        if letters > self.size_budget:
             return {**entry, "leftOut": True}
-        self.room -= letters
+        self.size_budget -= letters
         encoded: list[Json] = [[name, [self._number(line) for line in lines]] for name, lines in texts]
         return {**entry, "texts": encoded}
 

@@ -14,9 +14,9 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import Rate
 from theodolite.reporting.tables import Link, Table, TableCell, Value, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import heading_of
-from theodolite.reporting.words.estimates import (
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import heading_of
+from theodolite.reporting.text.estimates import (
     difference_text,
     is_significant,
     leading,
@@ -75,7 +75,7 @@ def verdict_of(subject: Subject, comparison: Comparison) -> str:
     """Return how the second application differs from the first one: the main differences, and counts of all."""
     rates = [rate for rate in leading(comparison) if rate.n or rate.changed]
     sure = [rate for rate in rates if is_significant(rate)]
-    parts = [_difference_words(subject, rate) for rate in (sure or rates)[:MOST_NAMED]]
+    parts = [_difference_text(subject, rate) for rate in (sure or rates)[:MOST_NAMED]]
     if len(rates) > len(parts):
         lower = sum(_value(rate) < 0 for rate in sure)
         parts.append(
@@ -89,7 +89,7 @@ def _value(rate: PairedRate) -> float:
     return rate.difference.value if isinstance(rate.difference, Estimate) else 0.0
 
 
-def _difference_words(subject: Subject, rate: PairedRate) -> str:
+def _difference_text(subject: Subject, rate: PairedRate) -> str:
     name = _title(subject, rate.ruling.subject)
     if not isinstance(rate.difference, Estimate) or rate.n < figures.FEW:
         return f"{name}: {paired_difference_text(rate)}"
@@ -333,7 +333,7 @@ def clear_gaps(subject: Subject) -> list[GroupGap]:
     return sorted(clear, key=lambda gap: -(gap.gap.low or 0.0) if isinstance(gap.gap, Estimate) else 0.0)
 
 
-def gap_words(subject: Subject, gap: GroupGap) -> str:
+def gap_text(subject: Subject, gap: GroupGap) -> str:
     """Return a gap in one sentence without its end."""
     sides = " against ".join(
         f"{cell.text} ({cell.details[0]})"

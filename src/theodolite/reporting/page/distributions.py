@@ -24,10 +24,10 @@ from theodolite.reporting.page.rates import axis_of, is_graded, lead_annotators,
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.dispositions import Account, account_text
-from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates
+from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates
 from theodolite.reporting.tables import Column, ColumnKind, Link, Table, TableCell, Value, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import heading_of
 
 
 def _in_words(title: str) -> str:
@@ -327,8 +327,8 @@ def _funnel(subject: Subject, number: int, account: Account) -> Chart:
         last = "used" if part.outcome is Outcome.UNPARSEABLE else "scored"
         for stage, cases in (("run", set(part.cases) - ran), (last, ran)):
             if cases:
-                opens = subject.sets.add(f"lost{number}.{index}.{stage}", f"{part.words} ({account.guideline})", cases)
-                losses[stage].append(Part(label=part.words, n=len(cases), opens=opens))
+                opens = subject.sets.add(f"lost{number}.{index}.{stage}", f"{part.label} ({account.guideline})", cases)
+                losses[stage].append(Part(label=part.label, n=len(cases), opens=opens))
                 lost[stage] |= cases
     left = {*account.labelled.cases, *(case for part in account.unmeasured for case in part.cases)}
     stages = [_stage(subject, number, account, "planned", left)]
@@ -478,7 +478,9 @@ def _control_chart(
         return None
     title = f"{heading_of(guideline, rule)}: {base.name} and its variants"
     controls = {member.name: _controls(member, base) for member in members}
-    ordered = sorted(rates, key=lambda rate: (rate.station, rate.annotator, names.index(rate.measurement.application)))
+    ordered = sorted(
+        rates, key=lambda rate: (rate.test_setting, rate.annotator, names.index(rate.measurement.application))
+    )
     rows = tuple(_control_dots(subject, ordered, controls))
     return Chart(
         title=title,
@@ -491,8 +493,8 @@ def _control_chart(
                 (
                     rate.measurement.application,
                     controls[rate.measurement.application],
-                    rate.station or "one level",
-                    TableCell(value=_share_words(rate), estimate=rate.place),
+                    rate.test_setting or "one level",
+                    TableCell(value=_share_text(rate), estimate=rate.place),
                 )
                 for rate in ordered
             ),
@@ -513,7 +515,7 @@ def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, s
     several = len({rate.annotator for rate in rates}) > 1
     for rate in rates:
         by = f"by {title_of(subject.study, rate.annotator)}" if several else ""
-        where = ", ".join(filter(None, (rate.station, by)))
+        where = ", ".join(filter(None, (rate.test_setting, by)))
         low, value, high = ends_of(rate)
         name = rate.measurement.application
         yield ShareRow(
@@ -522,15 +524,15 @@ def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, s
             low=low,
             value=value,
             high=high,
-            text=_share_words(rate),
+            text=_share_text(rate),
             heading=where if where != heading else "",
             opens=rate.place,
         )
         heading = where
 
 
-def _share_words(rate: Rate) -> str:
+def _share_text(rate: Rate) -> str:
     """Return a rate with the same interval or bound as in the rest of the report, for the drawing and its table."""
     estimate = rate.estimate
     share = figures.percent(estimate.value) if estimate else "undefined"
-    return f"{rate.defects_text} of {figures.count(estimate.n if estimate else 0)}, {share} ({interval_words(rate)})"
+    return f"{rate.defects_text} of {figures.count(estimate.n if estimate else 0)}, {share} ({interval_text(rate)})"

@@ -21,15 +21,15 @@ from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import (
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import (
     MOST_APART,
     compares_judges,
     rules_of_report,
     unreadable_text,
     weighting_text,
 )
-from theodolite.reporting.words.order_metrics import SUGGESTION_NOTE, shift_text, side_text
+from theodolite.reporting.text.order_metrics import SUGGESTION_NOTE, shift_text, side_text
 
 _AGREEMENT = (
     Measure.EXACT_AGREEMENT,
@@ -285,7 +285,7 @@ def _validation_table(
 
 def _column(subject: Subject, measure: Measure, entries: Sequence[Measurement]) -> Column:
     """Return the column of a measure, with the weighting of a coefficient."""
-    title = subject.words.measure(measure).title
+    title = subject.aids.measure(measure).title
     weighting = next((weighting_text(entry) for entry in entries if entry.measure is measure), "")
     return Column(f"{title} ({weighting})" if weighting else title, _KINDS.get(measure, ColumnKind.RATE))
 
@@ -317,7 +317,7 @@ def _behaviour(subject: Subject, report: ValidationReport) -> Iterator[Table]:
             against = f"against {title_of(subject.study, authority)}" if authority else ""
             named = [entry.subject.attempt, entry.subject.rule, entry.subject.repetition, against]
             tail = ", ".join(filter(None, named))
-            title = subject.words.measure(entry.measure).title
+            title = subject.aids.measure(entry.measure).title
             kind = _KINDS.get(entry.measure, ColumnKind.RATE)
             rows.append((f"{title} ({tail})" if tail else title, TableCell(value=entry.result, kind=kind)))
     if rows:

@@ -11,7 +11,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import RunState, Spending
 from theodolite.domain.text import spent_text
-from theodolite.reporting.page.differences import clear_gaps, gap_words, regressed_in, versions_view
+from theodolite.reporting.page.differences import clear_gaps, gap_text, regressed_in, versions_view
 from theodolite.reporting.page.precision import GROWTHS, cost_of, precision_of
 from theodolite.reporting.page.rates import measured_rules, shown_rules
 from theodolite.reporting.page.subject import Subject
@@ -27,9 +27,9 @@ from theodolite.reporting.queries.agreements import (
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.headline import headline_parts, is_recorded, is_released
 from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates, matrix_of, rate_by_application
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import heading_of
-from theodolite.reporting.words.estimates import SURE
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import heading_of
+from theodolite.reporting.text.estimates import SURE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,11 +141,11 @@ def _completeness_tile(subject: Subject) -> Tile:
     )
 
 
-def _counted(subject: Subject, name: str, words: str) -> Badge:
+def _counted(subject: Subject, name: str, noun: str) -> Badge:
     """Return the number of cases in a set; a badge without cases is not a link."""
     case_set = subject.sets.sets.get(name)
     n = len(case_set.cases) if case_set else 0
-    return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
+    return Badge(text=f"{figures.count(n)} {noun}", chip=name if n else "")
 
 
 def _agreement_tile(subject: Subject) -> Tile | None:
@@ -195,11 +195,11 @@ def _calls_tile(subject: Subject) -> Tile:
         icon="gauge",
         label="Model calls",
         value=figures.count(spending.calls),
-        notes=(Badge(text=_cost_words(spending), chip=""),),
+        notes=(Badge(text=_cost_text(spending), chip=""),),
     )
 
 
-def _cost_words(spending: Spending) -> str:
+def _cost_text(spending: Spending) -> str:
     """Return the cost of all calls; no amount if nothing was paid or no price is known."""
     if not spending.calls:
         return "no model called"
@@ -229,8 +229,8 @@ def _both_sides(subject: Subject) -> Iterator[str]:
     if len(set(extremes)) < 2:
         return
     rates_text = "; ".join(
-        f"{name}: {rate_words(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
-        f"{rate_words(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
+        f"{name}: {rate_text(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
+        f"{rate_text(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
         for name in extremes
     )
     yield f"Neither side alone describes an application. {rates_text}."
@@ -240,7 +240,7 @@ def _value(rate: Rate) -> float:
     return rate.estimate.value if rate.estimate else 0.0
 
 
-def rate_words(rate: Rate) -> str:
+def rate_text(rate: Rate) -> str:
     """Return a rate with its count, e.g. `9 of 57 (15.8%)`."""
     return f"{rate.defects_text} of {figures.count(rate.measurement.result.n)} ({figures.percent(_value(rate))})"
 
@@ -288,11 +288,11 @@ def _most_defects(subject: Subject) -> ReaderQuestion:
         answer = f"No rate of {n} or more labelled dialogues has a defect." if known else f"No rate has {n} labels."
         return ReaderQuestion(text=text, answers=(answer,), address="#results")
     area, worst = max(known, key=lambda one: one[1].estimate.value if one[1].estimate else 0.0)
-    where = ", ".join(filter(None, (worst.measurement.application, area, worst.station)))
+    where = ", ".join(filter(None, (worst.measurement.application, area, worst.test_setting)))
     cases = [case.index for case in subject.labelled(worst.measurement.dialogues)]
     return ReaderQuestion(
         text=text,
-        answers=(f"{where}: {rate_words(worst)}.",),
+        answers=(f"{where}: {rate_text(worst)}.",),
         address="#results",
         opens=subject.sets.add("question.worst", f"Defects: {where}", cases),
         label="Show its dialogue" if len(cases) == 1 else f"Show its {figures.count(len(cases))} dialogues",
@@ -331,14 +331,14 @@ def _groups(subject: Subject) -> ReaderQuestion:
     ]
     if not gaps and contrasts:
         n_sure = sum((contrast.adjusted_p_value or 0.0) < SURE for contrast in contrasts)
-        words = f"{figures.count(n_sure)} of {figures.number_of(len(contrasts), 'comparison')} of groups of people"
-        return ReaderQuestion(text=text, answers=(f"Materialised risks: {words} significant.",), address="#risks")
+        n_text = f"{figures.count(n_sure)} of {figures.number_of(len(contrasts), 'comparison')} of groups of people"
+        return ReaderQuestion(text=text, answers=(f"Materialised risks: {n_text} significant.",), address="#risks")
     if not gaps:
         answer = "Unknown: no dialogue has a group, such as a type of user. Name groups in the study."
         return ReaderQuestion(text=text, answers=(answer,), address="#risks" if subject.findings.risks else "#results")
     clear = clear_gaps(subject)
     known = sum(isinstance(gap.gap, Estimate) for gap in gaps)
-    first = tuple(f"{gap_words(subject, gap)}." for gap in clear[:1])
+    first = tuple(f"{gap_text(subject, gap)}." for gap in clear[:1])
     count = f"{figures.count(len(clear))} of {figures.number_of(known, 'gap')} between groups"
     verb = "excludes" if len(clear) == 1 else "exclude"
     return ReaderQuestion(text=text, answers=(*first, f"{count} {verb} 0."), address="#gaps")

@@ -17,8 +17,8 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, lead_rates
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import heading_of
 
 GROWTHS = (2, 4)
 """Multiples of the present number of independent dialogues."""
@@ -142,7 +142,7 @@ def _rows(subject: Subject) -> Iterator[tuple[Value | TableCell, ...]]:
         several = len({rate.annotator for rate in rates}) > 1
         for rate in rates:
             by = f"by {title_of(subject.study, rate.annotator)}" if several else ""
-            where = tuple(filter(None, (by, rate.station)))
+            where = tuple(filter(None, (by, rate.test_setting)))
             n = rate.measurement.result.n
             yield (
                 rate.measurement.application,

@@ -67,11 +67,11 @@ from theodolite.reporting.page.testers import (
 )
 from theodolite.reporting.page.trees import tree_views
 from theodolite.reporting.page.tuning import Section
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import contamination_facts, criteria_facts, series_facts
-from theodolite.reporting.words.reading_aids import read_words
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import contamination_facts, criteria_facts, series_facts
+from theodolite.reporting.text.reading_aids import read_reading_aids
 
-WORDS = "words.yaml"
+READING_AIDS = "reading_aids.yaml"
 
 TEMPLATE = "report.html"
 
@@ -111,13 +111,13 @@ def report_pieces(
         sections: Sections for one audience, before the results.
 
     Raises:
-        InputError: If the words file or the template is not among the assets.
+        InputError: If the file of reading aids or the template is not among the assets.
     """
-    missing = {WORDS, TEMPLATE} - set(assets)
+    missing = {READING_AIDS, TEMPLATE} - set(assets)
     if missing:
         message = f"expected the report's assets, but {', '.join(sorted(missing))} is not among them"
         raise InputError(message)
-    subject = subject_of(evidence, findings, facts, read_words(assets[WORDS]))
+    subject = subject_of(evidence, findings, facts, read_reading_aids(assets[READING_AIDS]))
     style, script = style_of(assets) + _page_foot(subject), _script(assets)
     template = template_of(assets, TEMPLATE)
     views = views_of(subject)
@@ -178,7 +178,7 @@ def views_of(subject: Subject) -> dict[str, Any]:
         "matrices": matrix_groups(subject),
         "method": method_view(subject),
         "proxies": proxy_table(subject),
-        "words": subject.words,
+        "aids": subject.aids,
         "chips": chips,
         "n_cases": len(subject.cases),
         "has_matrix": _has_matrix(subject),

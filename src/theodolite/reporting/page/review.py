@@ -13,7 +13,7 @@ from theodolite.domain.identity import keyed_draw
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import Case, CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.queries.dialogue_sets import changed, disagreements, unparseable
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +260,7 @@ def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
         for annotator in own:
             name, own_questions = annotator.name, [question for question in questions if annotator.answers(question)]
             labels = [(question, case.dialogue_label(name, guideline, question)) for question in own_questions]
-            words = [(question, label.value or label.outcome.value) for question, label in labels]
-            answer_text = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
+            text = [(question, label.value or label.outcome.value) for question, label in labels]
+            answer_text = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in text)
             if answer_text:
                 yield title_of(subject.study, name), answer_text

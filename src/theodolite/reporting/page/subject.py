@@ -14,7 +14,7 @@ from theodolite.reporting.queries.agreements import Agreement, agreements_of
 from theodolite.reporting.queries.cases import Case, cases_of
 from theodolite.reporting.queries.dispositions import Account, accounts_of, accounts_to_tell
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
-from theodolite.reporting.words.reading_aids import Words
+from theodolite.reporting.text.reading_aids import ReadingAids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Subject:
     evidence: Evidence
     findings: Findings
     facts: RunFacts
-    words: Words
+    aids: ReadingAids
     cases: tuple[Case, ...]
     accounts: tuple[Account, ...]
     rates: tuple[Rate, ...]
@@ -90,14 +90,14 @@ class Subject:
         return [answered[key] for response in matching_responses for key in response.dialogues if key in answered]
 
 
-def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:
+def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, aids: ReadingAids) -> Subject:
     """Return a run as the views of its report see it."""
     cases = cases_of(evidence.answers)
     return Subject(
         evidence=evidence,
         findings=findings,
         facts=facts,
-        words=words,
+        aids=aids,
         cases=cases,
         accounts=accounts_to_tell(accounts_of(evidence.study, cases)),
         rates=rates_of(findings, evidence.study),

@@ -20,9 +20,9 @@ from theodolite.domain.findings.realism import (
     RateContrast,
     Realism,
     RoleBreakCheck,
-    SpokenSide,
     StyleContrast,
     StyleSpread,
+    StyleSummary,
 )
 from theodolite.domain.findings.responses import (
     AnswerContrast,
@@ -38,9 +38,9 @@ from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import unread_text
-from theodolite.reporting.words.estimates import rate_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import unread_text
+from theodolite.reporting.text.estimates import rate_text
 
 LONGEST = 160
 """Maximum length of an example; characters."""
@@ -299,16 +299,16 @@ def blinding_table(finding: EventFinding) -> Table:
         title="Blinding",
         caption="Did testers see through the blinding? First guesses at the end, against chance",
         columns=columns("Guess of", Column("Right", ColumnKind.RATE), "By chance", "Test against guessing"),
-        rows=tuple(_leak(leak) for leak in finding.leaks),
+        rows=tuple(_blinding(assessment) for assessment in finding.blinding),
     )
 
 
-def _leak(leak: BlindingAssessment) -> tuple[Value | TableCell, ...]:
-    aspect = f"{leak.about.value}, {leak.level.value if leak.level else 'all levels'}"
-    unknown = (f"{leak.n_unknown} did not know",) if leak.n_unknown else ()
-    too_few = "p undefined: too few guesses" if isinstance(leak.rate, Estimate) else ""
-    p_value = too_few if leak.p_value is None else f"p = {leak.p_value:.3f}"
-    return aspect, TableCell(value=leak.rate, details=unknown), figures.percent(leak.chance), p_value
+def _blinding(assessment: BlindingAssessment) -> tuple[Value | TableCell, ...]:
+    aspect = f"{assessment.about.value}, {assessment.level.value if assessment.level else 'all levels'}"
+    unknown = (f"{assessment.n_unknown} did not know",) if assessment.n_unknown else ()
+    too_few = "p undefined: too few guesses" if isinstance(assessment.rate, Estimate) else ""
+    p_value = too_few if assessment.p_value is None else f"p = {assessment.p_value:.3f}"
+    return aspect, TableCell(value=assessment.rate, details=unknown), figures.percent(assessment.chance), p_value
 
 
 def _exposure(tally: ExposureTally) -> tuple[str, ...]:
@@ -420,7 +420,7 @@ def _realism_block(subject: Subject, realism: Realism) -> RealismBlock:
     )
 
 
-def _side_text(side: SpokenSide) -> str:
+def _side_text(side: StyleSummary) -> str:
     return f"{side.held_by.value}, {side.level.value}: {figures.number_of(side.n, 'dialogue')}"
 
 

@@ -14,9 +14,9 @@ from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
 from theodolite.domain.tree_finding import NodeFinding, TreeFinding
 from theodolite.domain.undefined_reasons import NO_DATA
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.page.tree_standing import range_of
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.trees import kind_words, number, robustness_words
+from theodolite.reporting.page.tree_order import range_of
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.trees import node_kind_text, number, robustness_text
 
 WIDTH, ROW = 1000.0, 54.0
 """Width of an icicle and height of one of its rows; units of the drawing."""
@@ -316,7 +316,7 @@ class _Layout:
         value = "" if result.value is None else number(result.value)
         width = (ends[1] - ends[0]) * WIDTH
         n = f"n {figures.count(result.n_dialogues)}"
-        words = f"{self._whole_title(name)}: {value or 'no single value'}, {n}"
+        text = f"{self._whole_title(name)}: {value or 'no single value'}, {n}"
         return IcicleCell(
             key=key,
             parent=parent,
@@ -329,7 +329,7 @@ class _Layout:
             step=_step(result),
             value=value,
             n=n if width > _NARROW else "",
-            label=words,
+            label=text,
         )
 
     def _empty(
@@ -369,8 +369,8 @@ def _without_prefix(title: str, above: str) -> str:
     return rest or title
 
 
-def _fitting(title: str, room: float) -> str:
-    letters = int(room / _LETTER)
+def _fitting(title: str, width: float) -> str:
+    letters = int(width / _LETTER)
     if letters >= len(title):
         return title
     return f"{title[: letters - 1].rstrip()}…" if letters >= 5 else ""
@@ -410,7 +410,7 @@ def _detail(
         "about": node.about if isinstance(node, SummaryNode) else "",
         "is_highest": isinstance(node, SummaryNode) and node.summary == "max",
         "facts": [[term, text] for term, text in _facts(node, result)],
-        "contexts": [robustness_words(each) for each in finding.robustness if each.node == cell.node],
+        "contexts": [robustness_text(each) for each in finding.robustness if each.node == cell.node],
         "n": result.n_dialogues,
         "opens": opened.opens if opened else "",
         "raised": opened.raised if opened else "",
@@ -447,7 +447,7 @@ def _facts(node: object, found: NodeFinding) -> Iterator[tuple[str, str]]:
     if isinstance(found.result, Estimate) and found.result.n_clusters is not None:
         yield "Independent groups", figures.count(found.result.n_clusters)
     if isinstance(node, SummaryNode):
-        yield "Summary", kind_words(node)
+        yield "Summary", node_kind_text(node)
     if isinstance(found.result, Estimate):
         yield "Interval", found.result.method
     if found.empty:

@@ -21,19 +21,19 @@ from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.interval_bars import IntervalBar
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.tree_charts import DotPlot, Icicle, NodeSets, Radar, dot_plot, icicle, radar
-from theodolite.reporting.page.tree_standing import StandingPicture, range_of, standing_picture
+from theodolite.reporting.page.tree_order import TreeOrderView, range_of, tree_order_view
 from theodolite.reporting.queries.cases import pseudonyms, title_of
 from theodolite.reporting.tables import Table, columns
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.trees import (
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.trees import (
     SIDE_BY_SIDE,
-    basis_words,
-    kind_words,
+    basis_text,
+    node_interval_text,
+    node_kind_text,
+    node_value_text,
     number,
     shown_robustness,
-    span_words,
-    value_words,
-    view_words,
+    view_texts,
 )
 
 _OPEN_STOREYS = 1
@@ -47,7 +47,7 @@ class NodeLine:
     Attributes:
         application: Name of the application.
         tint: Number of its colour.
-        words: Value and interval, or "no data".
+        text: Value and interval, or "no data".
         basis: Its data and missing data.
         opens: Name of the set of its dialogues; empty for none.
         raised: Number of them that raise it, as text; empty for none.
@@ -59,7 +59,7 @@ class NodeLine:
 
     application: str
     tint: int
-    words: str
+    text: str
     basis: str
     opens: str
     raised: str
@@ -108,8 +108,8 @@ class TreeView:
         robustness: One table for each kind of context: node, application, gap and spread; branches first.
         links: Correlations of dimensions, as text.
         views: Named weightings with their values, as text.
-        standing: Relations of the applications, as text; empty for a single one.
-        picture: The relations as a drawing; None for a single application.
+        tree_order: Relations of the applications, as text; empty for a single one.
+        order_view: The relations as a drawing; None for a single application.
     """
 
     title: str
@@ -123,8 +123,8 @@ class TreeView:
     robustness: tuple[Table, ...]
     links: tuple[str, ...]
     views: tuple[str, ...]
-    standing: tuple[str, ...]
-    picture: StandingPicture | None
+    tree_order: tuple[str, ...]
+    order_view: TreeOrderView | None
 
 
 def tree_views(subject: Subject) -> tuple[TreeView, ...]:
@@ -152,27 +152,27 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         dots=dot_plot(subject, findings),
         splits=tuple(_splits(findings)),
         robustness=tuple(_robustness(findings)),
-        links=tuple(words for finding in findings for words in _links(finding)),
-        views=tuple(f"{finding.application}: {words}" for finding in findings for words in view_words(finding)),
-        standing=tuple(_standing(subject, design.name)),
-        picture=standing_picture(subject, design.name),
+        links=tuple(text for finding in findings for text in _links(finding)),
+        views=tuple(f"{finding.application}: {text}" for finding in findings for text in view_texts(finding)),
+        tree_order=tuple(_order_texts(subject, design.name)),
+        order_view=tree_order_view(subject, design.name),
     )
 
 
-def _standing(subject: Subject, tree: str) -> Iterator[str]:
-    for standing in subject.findings.standings:
-        if standing.tree != tree:
+def _order_texts(subject: Subject, tree: str) -> Iterator[str]:
+    for tree_order in subject.findings.tree_orders:
+        if tree_order.tree != tree:
             continue
-        if standing.dimensions:
-            named = [f"{name} ({number(standing.front_odds.get(name))})" for name in standing.front]
-            on, share = ", ".join(standing.dimensions), ", ".join(named)
+        if tree_order.dimensions:
+            named = [f"{name} ({number(tree_order.front_odds.get(name))})" for name in tree_order.front]
+            on, share = ", ".join(tree_order.dimensions), ", ".join(named)
             yield f"Outdone by nobody on {on}, with the share of samples in which that holds: {share}."
-        for pair in standing.comparisons:
-            yield _pair_words(pair)
+        for pair in tree_order.comparisons:
+            yield _pair_text(pair)
 
 
-def _pair_words(pair: TreeComparison) -> str:
-    words = {
+def _pair_text(pair: TreeComparison) -> str:
+    text = {
         "equal": f"{pair.first} and {pair.second} are equal at every node.",
         "lower": f"{pair.first} is nowhere higher than {pair.second}, and lower at {len(pair.lower)} nodes.",
         "higher": f"{pair.second} is nowhere higher than {pair.first}, and lower at {len(pair.higher)} nodes.",
@@ -181,7 +181,7 @@ def _pair_words(pair: TreeComparison) -> str:
             f"{len(pair.higher)} there."
         ),
     }
-    return words.get(pair.order) or f"{pair.first} and {pair.second} stand side by side only. {' '.join(pair.warnings)}"
+    return text.get(pair.order) or f"{pair.first} and {pair.second} stand side by side only. {' '.join(pair.warnings)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,9 +216,9 @@ class _Drawer:
         is_empty = all(not finding.node(name).outcomes.used for finding in self.findings)
         return NodeView(
             title=node.title or name,
-            kind=f"{kind_words(node)}{f', weight {weight:g}' if weight != 1 else ''}",
+            kind=f"{node_kind_text(node)}{f', weight {weight:g}' if weight != 1 else ''}",
             about=node.about if isinstance(node, SummaryNode) else self._definition(name),
-            lines=() if is_empty or all(line.words == SIDE_BY_SIDE for line in lines) else lines,
+            lines=() if is_empty or all(line.text == SIDE_BY_SIDE for line in lines) else lines,
             children=tuple(self.node(child, storey + 1, weights.get(child, 1.0)) for child in node.children),
             is_open=storey < _OPEN_STOREYS and not is_empty,
             is_empty=is_empty,
@@ -240,8 +240,8 @@ class _Drawer:
         return NodeLine(
             application=finding.application,
             tint=self.subject.tint(finding.application),
-            words=value_words(result),
-            basis=basis_words(result),
+            text=node_value_text(result),
+            basis=basis_text(result),
             opens=self._set(f"{what}, answered", result.dialogues),
             raised=f"{figures.count(len(result.raised))} {lifting}" if result.raised else "",
             opens_raised=self._set(f"{what}, above the lowest value", result.raised),
@@ -340,18 +340,18 @@ def _robustness_row(design: TreeDesign, application: str, each: NodeRobustness) 
     return (
         design.by_name[each.node].title or each.node,
         application,
-        *(_context_words(values.get(part)) for part in (each.lowest, each.highest)),
-        span_words(each.gap),
-        span_words(each.spread),
+        *(_context_text(values.get(part)) for part in (each.lowest, each.highest)),
+        node_interval_text(each.gap),
+        node_interval_text(each.spread),
         ", ".join(withheld) or "none",
     )
 
 
-def _context_words(value: ContextValue | None) -> str:
+def _context_text(value: ContextValue | None) -> str:
     if value is None or value.result is None or value.outcomes is None:
         return UNDEFINED
     missing = f", {figures.count(value.outcomes.unmeasured)} missing" if value.outcomes.unmeasured else ""
-    return f"{value.part}: {span_words(value.result)}, n {figures.count(value.n_dialogues)}{missing}"
+    return f"{value.part}: {node_interval_text(value.result)}, n {figures.count(value.n_dialogues)}{missing}"
 
 
 def _cell(split: NodeSplit | None) -> str:
@@ -361,7 +361,7 @@ def _cell(split: NodeSplit | None) -> str:
     if split.finding is None:
         return f"withheld, {of}"
     chance = "" if split.p_value is None else f", p {number(split.p_value)}"
-    return f"{value_words(split.finding)}, {of}{chance}"
+    return f"{node_value_text(split.finding)}, {of}{chance}"
 
 
 def _links(finding: TreeFinding) -> Iterator[str]:
@@ -460,10 +460,10 @@ def _versions(subject: Subject, finding: TreeFinding, node: AnswersNode) -> Iter
 def _row(subject: Subject, people: Mapping[str, str], finding: TreeFinding, node: AnswersNode, leaf: Leaf) -> LeafRow:
     version = finding.versions.get(f"annotator {leaf.by}", "")[:SHORT]
     name = "tester" if leaf.kind == TESTER else people.get(leaf.by) or title_of(subject.study, leaf.by)
-    own_words = "own words" if node.free_text and leaf.value is not None else leaf.value
+    stated = "own words" if node.free_text and leaf.value is not None else leaf.value
     return LeafRow(
         label=leaf.session,
         turn="" if leaf.turn is None else f"turn {leaf.turn}",
         who=f"{name} {version}".strip(),
-        said=own_words or NON_RESPONSE_NAMES.get(leaf.outcome, leaf.outcome.value),
+        said=stated or NON_RESPONSE_NAMES.get(leaf.outcome, leaf.outcome.value),
     )

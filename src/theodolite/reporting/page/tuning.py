@@ -21,11 +21,11 @@ from theodolite.reporting.queries.cases import cases_of, rules_of, title_of
 from theodolite.reporting.queries.dispositions import ApplicationAccount, application_accounts
 from theodolite.reporting.queries.gates import gate_facts, gate_results, reason_text, subject_text
 from theodolite.reporting.queries.gates import rate_text as gate_rate_text
-from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
+from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates, rates_of
 from theodolite.reporting.tables import Column, ColumnKind, Table
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import criteria_facts, heading_of
-from theodolite.reporting.words.estimates import plugin_value_text, rate_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import criteria_facts, heading_of
+from theodolite.reporting.text.estimates import plugin_value_text, rate_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
                 continue
             name = f"{heading_of(guideline, rule)} ({title_of(evidence.study, rate.annotator)}{_setting(rate)})"
             if rate.defects_text == "0" and estimate.n >= figures.FEW:
-                strengths.append((rate.measurement.application, name, f"0 of {estimate.n}, {interval_words(rate)}"))
+                strengths.append((rate.measurement.application, name, f"0 of {estimate.n}, {interval_text(rate)}"))
             elif rate.defects_text != "0":
                 hints.append(
                     (name, rate_text(estimate, rate.ceiling), _part(rates, rate, estimate), _hint(rule, guideline))
@@ -202,7 +202,7 @@ def _recruitment(evidence: Evidence, findings: Findings, consents: Collection[st
     finding = findings.event
     lead += [withdrawal_text(tally) for tally in finding.withdrawals] if finding else []
     tables = [_level_table(levels, sessions)]
-    if finding and finding.leaks:
+    if finding and finding.blinding:
         tables.append(blinding_table(finding))
     else:
         lead.append("Blinding: nobody has guessed the application or the level.")
@@ -261,7 +261,7 @@ def _tables(strengths: list[tuple[str, str, str]], hints: list[tuple[str, str, s
 
 
 def _setting(rate: Rate) -> str:
-    return f", {rate.station}" if rate.station else ""
+    return f", {rate.test_setting}" if rate.test_setting else ""
 
 
 def _hint(rule: DefectRule, guideline: Guideline) -> str:

@@ -17,7 +17,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.queries.cases import Case
 from theodolite.reporting.queries.rates import Rate
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 MOST_SHARES = 4
 
@@ -359,7 +359,7 @@ def corrections_to_tell(
     )
 
 
-def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
+def own_estimate_text(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
     """Return the number by the judge alone next to a corrected one; empty if there is none."""
     if not correction.is_mean:
         own = own_rate(correction, rates)

@@ -237,13 +237,13 @@ def scripted_names(evidence: Evidence) -> tuple[str, ...]:
 def _declared(study: Study) -> tuple[str, ...]:
     scripted = {model.name for model in study.models if model.is_scripted}
     used = [app.connection.model for app in study.applications if isinstance(app.connection, PromptedModel)]
-    used += [group.model for group in study.personas if _speaks(study, group)]
+    used += [group.model for group in study.personas if _writes_prompts(study, group)]
     used += [scenario.attacker for scenario in study.scenarios]
     used += [judge.labelling.model for judge in study.annotators if isinstance(judge.labelling, ModelJudge)]
     return tuple(name for name in used if name in scripted)
 
 
-def _speaks(study: Study, group: PersonaGroup) -> bool:
+def _writes_prompts(study: Study, group: PersonaGroup) -> bool:
     """Return whether a group's model writes a prompt in any scenario; a single fixed prompt needs no model."""
     met = (scenario for scenario in study.scenarios if not scenario.personas or group.name in scenario.personas)
     return any(not scenario.starter or scenario.turns > 1 for scenario in met)

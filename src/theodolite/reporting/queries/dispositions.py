@@ -16,7 +16,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import FailureKind, FailureSource
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import Case, title_of
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 _LABELLED: tuple[Outcome, FailureSource | None, str] = (Outcome.ANSWERED, None, "labelled")
 
@@ -31,12 +31,12 @@ class AccountPart:
     Attributes:
         outcome: Outcome of these dialogues.
         party: The responsible party, for failures.
-        words: Displayed name, e.g. `application timed out`.
+        label: Displayed name, e.g. `application timed out`.
         cases: Positions in the plan.
     """
 
     outcome: Outcome
-    words: str
+    label: str
     cases: tuple[int, ...]
     party: FailureSource | None = None
 
@@ -48,7 +48,7 @@ class AccountPart:
     @property
     def is_by_some(self) -> bool:
         """Whether some but not all of several annotators labelled these dialogues."""
-        return (self.outcome, self.party, self.words) == _BY_SOME
+        return (self.outcome, self.party, self.label) == _BY_SOME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +110,10 @@ def _account(
         annotators=everybody,
         by_people=bool(everybody) and set(everybody) <= _people(study),
         planned=len(relevant),
-        labelled=AccountPart(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
+        labelled=AccountPart(outcome=Outcome.ANSWERED, label="labelled", cases=tuple(labelled)),
         unmeasured=tuple(
-            AccountPart(outcome=outcome, party=party, words=words, cases=tuple(positions))
-            for (outcome, party, words), positions in sorted(parts.items(), key=_order)
+            AccountPart(outcome=outcome, party=party, label=label, cases=tuple(positions))
+            for (outcome, party, label), positions in sorted(parts.items(), key=_order)
         ),
     )
 
@@ -179,7 +179,7 @@ def account_text(account: Account, *, alike: bool = False) -> str:
         account: The dispositions.
         alike: Whether the sentence covers several guidelines with different people.
     """
-    parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
+    parts = [f"{figures.count(part.n)} {part.label}" for part in account.unmeasured]
     rest = parts or ["0 failed", "0 missing"]
     by = _labelled_by(account, alike=alike)
     head = f"{figures.count(account.planned)} planned: {figures.count(account.labelled.n)} {by}"
@@ -266,7 +266,7 @@ def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
     return f"its own filter withheld a reply in a dialogue: {', '.join(parts)}" if parts else ""
 
 
-def claim_words(study: Study, test: ClaimTest) -> str:
+def claim_text(study: Study, test: ClaimTest) -> str:
     """Return the status of a claim and its evidence, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
     if test.status in {ClaimStatus.NOT_TESTED, ClaimStatus.UNTESTABLE}:
         return f"{test.status.value}: {test.reason}"

@@ -14,8 +14,8 @@ from theodolite.domain.gate import Gate, GateFacts, GateForm, GateResult, gate_r
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import NO_RATE_OF_NAME, NOT_IN_BASELINE
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import difference_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import difference_text
 
 NO_BASELINE = "no baseline run was named; give one:  theodolite gate STUDY --baseline STUDY@1"
 

@@ -15,7 +15,7 @@ from theodolite.reporting.queries.agreements import (
     is_checked,
     judges_of,
 )
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 
 def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:

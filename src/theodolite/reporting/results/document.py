@@ -110,7 +110,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "order_effects": [order_effect_entry(effect) for effect in findings.orders],
         "order_metrics": order_metrics_entry(findings.order_metrics),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
-        "trees": tree_entries(findings.trees, findings.standings),
+        "trees": tree_entries(findings.trees, findings.tree_orders),
         "gates": _gates(evidence, findings, facts),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "judge_validations": [validation_report_entry(report) for report in evidence.validation_reports],
@@ -206,7 +206,7 @@ def _account(account: Account) -> dict[str, Json]:
         "planned": account.planned,
         "labelled": account.labelled.n,
         "failed": [
-            {"party": part.party.value if part.party else None, "what": part.words, "n": part.n}
+            {"party": part.party.value if part.party else None, "what": part.label, "n": part.n}
             for part in account.unmeasured
             if part.outcome is Outcome.FAILED
         ],

@@ -50,10 +50,10 @@ def junit_xml(results: Sequence[GateResult], study: str) -> str:
     for result in results:
         case = ET.SubElement(suite, "testcase", classname=f"{study}.{result.gate.name}", name=_case_name(result))
         if result.state is not GateState.MET:
-            words = f"{result.state.value}: {rate_text(result)}"
+            text = f"{result.state.value}: {rate_text(result)}"
             ET.SubElement(
-                case, "failure", message=words, type=result.state.value
-            ).text = f"{words}. {reason_text(result)}"
+                case, "failure", message=text, type=result.state.value
+            ).text = f"{text}. {reason_text(result)}"
         ET.SubElement(case, "system-out").text = rate_text(result)
     ET.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'

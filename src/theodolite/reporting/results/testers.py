@@ -13,7 +13,14 @@ from theodolite.domain.event_record import (
     WithdrawalTally,
 )
 from theodolite.domain.findings.number import Significance, TaskTally
-from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
+from theodolite.domain.findings.realism import (
+    GroupCover,
+    RateContrast,
+    Realism,
+    StyleContrast,
+    StyleSpread,
+    StyleSummary,
+)
 from theodolite.domain.findings.responses import (
     AnswerContrast,
     AnswerSpread,
@@ -114,7 +121,7 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
     if finding is None:
         return None
     return {
-        "blinding": [_leak(leak) for leak in finding.leaks],
+        "blinding": [_blinding(assessment) for assessment in finding.blinding],
         "exposure": [_exposure(tally) for tally in finding.exposures],
         "withdrawals": [_withdrawal(tally) for tally in finding.withdrawals],
         "topics": [_topic(tally) for tally in finding.topics],
@@ -122,15 +129,15 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
     }
 
 
-def _leak(leak: BlindingAssessment) -> dict[str, Json]:
+def _blinding(assessment: BlindingAssessment) -> dict[str, Json]:
     return {
-        "guessed": leak.about.value,
-        "level": leak.level.value if leak.level else None,
-        "right": number_entry(leak.rate),
-        "by_chance": leak.chance,
-        "p_value": leak.p_value,
-        "unknown": leak.n_unknown,
-        "repeated": leak.n_repeated,
+        "guessed": assessment.about.value,
+        "level": assessment.level.value if assessment.level else None,
+        "right": number_entry(assessment.rate),
+        "by_chance": assessment.chance,
+        "p_value": assessment.p_value,
+        "unknown": assessment.n_unknown,
+        "repeated": assessment.n_repeated,
     }
 
 
@@ -340,7 +347,7 @@ def realism_entry(realism: Realism) -> dict[str, Json]:
     }
 
 
-def _side(side: SpokenSide) -> dict[str, Json]:
+def _side(side: StyleSummary) -> dict[str, Json]:
     return {
         "level": side.level.value,
         "tester_type": side.held_by.value,

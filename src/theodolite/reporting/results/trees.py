@@ -13,20 +13,20 @@ from theodolite.domain.tree_finding import (
     NodeSplit,
     TreeComparison,
     TreeFinding,
-    TreeStanding,
+    TreeOrder,
 )
 from theodolite.domain.tree_form import design_document
 from theodolite.reporting.results.estimates import number_entry, outcomes_entry, short_number_entry
 
 
-def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStanding] = ()) -> list[Json]:
+def tree_entries(findings: Iterable[TreeFinding], tree_orders: Iterable[TreeOrder] = ()) -> list[Json]:
     """Return the list `trees` of the results: each design once, with its results for each application.
 
     Args:
         findings: Results of the trees.
-        standings: Relations of the applications.
+        tree_orders: Relations of the applications.
     """
-    standing = {each.tree: _standing(each) for each in standings}
+    tree_order = {each.tree: _tree_order(each) for each in tree_orders}
     entries: dict[str, dict[str, Json]] = {}
     for finding in findings:
         design = finding.design
@@ -37,7 +37,7 @@ def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStandi
                 "edition": design.edition,
                 "version": design.method_version,
                 "design": design_document(design),
-                "standing": standing.get(design.name),
+                "standing": tree_order.get(design.name),
                 "applications": [],
             },
         )
@@ -128,12 +128,12 @@ def comparison_entry(comparison: TreeComparison) -> dict[str, Json]:
     }
 
 
-def _standing(standing: TreeStanding) -> Json:
+def _tree_order(tree_order: TreeOrder) -> Json:
     return {
-        "dimensions": list(standing.dimensions),
-        "front": list(standing.front),
-        "front_odds": dict(standing.front_odds),
-        "comparisons": [comparison_entry(comparison) for comparison in standing.comparisons],
+        "dimensions": list(tree_order.dimensions),
+        "front": list(tree_order.front),
+        "front_odds": dict(tree_order.front_odds),
+        "comparisons": [comparison_entry(comparison) for comparison in tree_order.comparisons],
     }
 
 

@@ -12,7 +12,7 @@ from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.interval_bars import IntervalBar, axis_end, bar_of, scale_of
 from theodolite.reporting.page.report import policy_of, style_of, template_of
 from theodolite.reporting.queries.cases import title_of
-from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
+from theodolite.reporting.queries.rates import Rate, interval_text, unmeasured_text
 from theodolite.reporting.series.sides import (
     RateRow,
     RuleTable,
@@ -24,9 +24,9 @@ from theodolite.reporting.series.sides import (
     rule_tables,
     tree_tables,
 )
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import published_facts
-from theodolite.reporting.words.trees import basis_words, value_words
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import published_facts
+from theodolite.reporting.text.trees import basis_text, node_value_text
 
 TEMPLATE = "series.html"
 
@@ -38,15 +38,15 @@ class FigureCell:
     """A figure as text, with its missing data and its location in its own report.
 
     Attributes:
-        words: The figure.
+        text: The figure.
         interval: Its interval; empty for none.
         missing: Data that it lacks; empty if none.
-        is_undefined: Whether there is no figure; `words` then states the reason.
+        is_undefined: Whether there is no figure; `text` then states the reason.
         bar: Its interval on the scale of all rates; None for none.
         tint: Number of the application's colour.
     """
 
-    words: str
+    text: str
     interval: str = ""
     missing: str = ""
     is_undefined: bool = False
@@ -122,7 +122,7 @@ def _coverage(results: SeriesResults) -> SeriesTable:
     for application in results.applications:
         result = [results.studies_of(application, scenario) for scenario in results.scenarios]
         cells = [
-            FigureCell(words="; ".join(_where(study) for study in studies)) if studies else None for studies in result
+            FigureCell(text="; ".join(_where(study) for study in studies)) if studies else None for studies in result
         ]
         rows.append((application, "", 0, tuple(cells)))
     return SeriesTable(
@@ -186,15 +186,15 @@ def _has_bar(rate: Rate) -> bool:
 
 
 def _rate_cell(rate: Rate, end: float, tint: int) -> FigureCell:
-    result, missing = rate.measurement.result, unmeasured_words(rate)
+    result, missing = rate.measurement.result, unmeasured_text(rate)
     if isinstance(result, Undefined):
-        return FigureCell(words=undefined_text(result), missing=missing, is_undefined=True)
-    words = f"{rate.defects_text} of {figures.count(result.n)}"
+        return FigureCell(text=undefined_text(result), missing=missing, is_undefined=True)
+    text = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
-        return FigureCell(words=words, missing=missing)
+        return FigureCell(text=text, missing=missing)
     return FigureCell(
-        words=f"{words}, {figures.percent(result.value)}",
-        interval=interval_words(rate),
+        text=f"{text}, {figures.percent(result.value)}",
+        interval=interval_text(rate),
         missing=missing,
         bar=bar_of(rate, end),
         tint=tint,
@@ -208,8 +208,8 @@ def _sessions(results: SeriesResults) -> SeriesTable:
             failed = sum(kind["n"] for kind in entry["failed"]) + entry["failed_by_others"]
             causes = ", ".join(f"{kind['n']} {kind['what']}" for kind in entry["failed"])
             numbers = (entry["planned"], entry["completed"], entry["filtered"], failed, entry["open"])
-            cells = [FigureCell(words=figures.count(number)) for number in numbers]
-            cells[3] = FigureCell(words=figures.count(failed), missing=causes)
+            cells = [FigureCell(text=figures.count(number)) for number in numbers]
+            cells[3] = FigureCell(text=figures.count(failed), missing=causes)
             rows.append((study.study.name, entry["name"], 0, tuple(cells)))
     return SeriesTable(
         title="Sessions",
@@ -254,7 +254,7 @@ def _differing(table: TreeTable) -> list[str]:
 
 def _node_cell(node: NodeFinding) -> FigureCell:
     is_undefined = not isinstance(node.result, Estimate)
-    return FigureCell(words=value_words(node), missing=basis_words(node), is_undefined=is_undefined)
+    return FigureCell(text=node_value_text(node), missing=basis_text(node), is_undefined=is_undefined)
 
 
 def _facts(series_study: SeriesStudy) -> Sequence[tuple[str, str]]:

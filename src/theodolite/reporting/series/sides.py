@@ -217,12 +217,12 @@ def node_names(design: TreeDesign) -> Iterator[tuple[str, int]]:
 
 def deviations(results: SeriesResults) -> Sequence[tuple[str, str]]:
     """Return the tests of studies that the series has not preregistered: study and description."""
-    return [(study.study.name, words) for study in results.studies for words in _deviations_of(study)]
+    return [(study.study.name, text) for study in results.studies for text in _deviations_of(study)]
 
 
 def _deviations_of(study: SeriesStudy) -> Sequence[str]:
     entry = study.results.get("series") or {}
-    return [str(words) for words in entry.get("deviations", ())]
+    return [str(text) for text in entry.get("deviations", ())]
 
 
 SCHEMA_VERSION = "1.0"
@@ -239,7 +239,7 @@ def series_document(results: SeriesResults) -> dict[str, Json]:
         "series": {
             "name": results.name,
             "published": published_entry(results.preregistered) if results.preregistered else None,
-            "deviations": [{"study": study, "deviation": words} for study, words in deviations(results)],
+            "deviations": [{"study": study, "deviation": text} for study, text in deviations(results)],
             "untested": list(results.untested()),
         },
         "package": {"name": "theodolite", "version": results.package_version},

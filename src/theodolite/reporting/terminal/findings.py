@@ -27,16 +27,16 @@ from theodolite.reporting.queries.rates import (
     Guardrail,
     MatrixRow,
     Rate,
-    interval_words,
+    interval_text,
     lead_rates,
     rates_of,
     unlabelled_guidelines,
 )
 from theodolite.reporting.terminal.layout import MARGIN, labelled
-from theodolite.reporting.words import figures
-from theodolite.reporting.words import order_metrics as words
-from theodolite.reporting.words.descriptions import cluster_words, phrase_of, short_phrase
-from theodolite.reporting.words.reading_aids import Words
+from theodolite.reporting.text import figures
+from theodolite.reporting.text import order_metrics as order_text
+from theodolite.reporting.text.descriptions import cluster_nouns, phrase_of, short_phrase
+from theodolite.reporting.text.reading_aids import ReadingAids
 
 SHOWN: Final = 4
 
@@ -48,7 +48,7 @@ def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]
     defined = [sequence for sequence in metrics.sequences if not isinstance(sequence.profile, Undefined)]
     texts = [
         f"{_about(finding.subject)} by {title_of(study, finding.annotator)}:"
-        f" mean {finding.level:.2f}, {words.profile_text(finding.profile)}"
+        f" mean {finding.level:.2f}, {order_text.profile_text(finding.profile)}"
         for finding in defined
     ]
     texts = texts if len(texts) <= SHOWN else [_pointer(len(texts))]
@@ -62,7 +62,7 @@ def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
     ranked = [ranking for ranking in rankings if isinstance(ranking.ranking, RankingAgreement)]
     texts = [
         f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
-        f" {words.ranking_text(one.ranking, 'dialogue')}"
+        f" {order_text.ranking_text(one.ranking, 'dialogue')}"
         for one in ranked
     ]
     if len(texts) > SHOWN:
@@ -171,7 +171,7 @@ def _mended(accounts: Sequence[Account]) -> str:
         return ""
     part = max((part for part in worst.unmeasured if not part.is_by_some), key=lambda part: part.n)
     unmeasured = f"{figures.count(_n_unlabelled(worst))} of {figures.count(worst.planned)}"
-    return f"find out why {unmeasured} lack labels; most often: {part.words} ({figures.count(part.n)})."
+    return f"find out why {unmeasured} lack labels; most often: {part.label} ({figures.count(part.n)})."
 
 
 def _n_unlabelled(account: Account) -> int:
@@ -215,7 +215,7 @@ def _more_testers(evidence: Evidence, findings: Findings) -> str:
     if not crowded:
         return ""
     k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])
-    _, testers = cluster_words(evidence.answers.settings, rate.measurement.subject)
+    _, testers = cluster_nouns(evidence.answers.settings, rate.measurement.subject)
     return f"add {testers} rather than repeats: {k} of them carry all this evidence."
 
 
@@ -244,13 +244,13 @@ class Screen:
     Attributes:
         width: Columns of the terminal; count.
         pen: Characters of the strips.
-        words: The reading aids.
+        aids: The reading aids.
         settings: Common settings of the run's sessions, for the names of clusters.
     """
 
     width: int
     pen: Pen
-    words: Words
+    aids: ReadingAids
     settings: Sequence[Setting] = ()
 
 
@@ -260,7 +260,7 @@ def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], 
     columns = [lead_rates(rates, guardrail.guideline.name, rule.name) for rule in sides]
     end = axis_end([rate for column in columns for rate in column])
     titles = [(rule.title or rule.name).upper() for rule in sides]
-    apart = any(rate.station for column in columns for rate in column)
+    apart = any(rate.test_setting for column in columns for rate in column)
     phrases = [
         short_phrase(rule) if apart else phrase_of(rule, {_widest(column)})
         for rule, column in zip(sides, columns, strict=True)
@@ -288,7 +288,8 @@ def _sided_rows(
 ) -> list[str]:
     """Return an application's row or, if several annotators are side by side, one row each below its name."""
     sides = [
-        {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
+        {(r.test_setting, r.annotator): r for r in column if r.measurement.application == application}
+        for column in columns
     ]
     keys = _keys(sides)
     several = len({annotator for _, annotator in keys}) > 1
@@ -308,9 +309,9 @@ def _sided_rows(
 def _keys(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
     """Return test setting and annotator of each row; unmeasured rows have none if others are measured."""
     keys = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
-    at_stations = [(condition, annotator) for condition, annotator in keys if condition]
+    at_settings = [(condition, annotator) for condition, annotator in keys if condition]
     idle = not any(rate.estimate for side in sides for (condition, _), rate in side.items() if not condition)
-    return at_stations if at_stations and idle else keys
+    return at_settings if at_settings and idle else keys
 
 
 def _of_each(rates: Sequence[Rate | None]) -> str:
@@ -325,8 +326,8 @@ def _side(rate: Rate | None, end: float, screen: Screen) -> str:
         return " " * (_CELLS + 1) + f"{rate.defects_text} of {rate.estimate.n}"
     strip = bar_text(bar_of(rate, end), cells=_CELLS, pen=screen.pen)
     percent, interval = (
-        words.replace("100.0", "100")  # or both sides would be wider than a terminal, and grow together
-        for words in (figures.percent(rate.estimate.value), interval_words(rate))
+        text.replace("100.0", "100")  # or both sides would be wider than a terminal, and grow together
+        for text in (figures.percent(rate.estimate.value), interval_text(rate))
     )
     return f"{strip} {rate.defects_text:>3} {percent:>6} {interval}"
 
@@ -393,8 +394,8 @@ def _who(study: Study, rate: Rate, column: Sequence[Rate]) -> str:
     names = [rate.measurement.application]
     if len({other.annotator for other in column}) > 1:
         names.append(f"by {title_of(study, rate.annotator)}")
-    if rate.station:
-        names.append(rate.station)
+    if rate.test_setting:
+        names.append(rate.test_setting)
     return ", ".join(names)
 
 
@@ -407,7 +408,7 @@ def line_of(rate: Rate, end: float, screen: Screen) -> str:
     if result.n < figures.FEW:
         return f"{part}; too few for a percent"
     strip = bar_text(bar_of(rate, end), cells=_LONG_CELLS, pen=screen.pen)
-    wide = f"{strip} {part:>9}   {figures.percent(result.value):>6}   {interval_words(rate)}"
+    wide = f"{strip} {part:>9}   {figures.percent(result.value):>6}   {interval_text(rate)}"
     return wide if len(wide) <= screen.width - _STRIP_AT else " ".join(wide.split())
 
 
@@ -417,10 +418,10 @@ def _remarks(rate: Rate, screen: Screen) -> list[str]:
         return []
     remarks = []
     if estimate.n_clusters is not None and estimate.n_clusters < estimate.n:
-        one, many = cluster_words(screen.settings, rate.measurement.subject)
+        one, many = cluster_nouns(screen.settings, rate.measurement.subject)
         testers = one if estimate.n_clusters == 1 else many
         n, k = figures.count(estimate.n), figures.count(estimate.n_clusters)
-        remarks.append(screen.words.short("few_personas", n=n, k=k, testers=testers, tester=one, m=""))
+        remarks.append(screen.aids.short("few_personas", n=n, k=k, testers=testers, tester=one, m=""))
     return [line for remark in remarks for line in labelled("", remark, margin=MARGIN, width=screen.width)]
 
 
@@ -446,10 +447,10 @@ def matrix_lines(study: Study, rows: Sequence[MatrixRow], width: int) -> list[st
 def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]], cell: int) -> list[str]:
     lines = [_line("", names, cell)]
     condition = ""
-    shown = Counter((row.station, _area(row)[: _AREA_NAME - 1]) for row, _ in rows)
+    shown = Counter((row.test_setting, _area(row)[: _AREA_NAME - 1]) for row, _ in rows)
     for row, cells in rows:
-        if row.station != condition:
-            condition = row.station
+        if row.test_setting != condition:
+            condition = row.test_setting
             lines.append(condition)
         name = _area(row)
         is_cut = len(name) >= _AREA_NAME and ", by " in name
@@ -461,7 +462,7 @@ def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate |
 
 
 def _area(row: MatrixRow) -> str:
-    return f"{'  ' if row.station else ''}{row.area}"
+    return f"{'  ' if row.test_setting else ''}{row.area}"
 
 
 def _line(name: str, texts: Sequence[str], cell: int) -> str:

@@ -12,8 +12,8 @@ from theodolite.domain.identity import SHORT
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import (
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import (
     MOST_APART,
     coefficient_name,
     coefficient_text,
@@ -265,9 +265,9 @@ def diagnostics_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Ite
     by_name: dict[str, list[JudgeDiagnostics]] = {}
     for diagnostics in conducts:
         by_name.setdefault(diagnostics.annotator, []).append(diagnostics)
-    for label, words in _LINES.items():
+    for label, line_text in _LINES.items():
         for name, own in by_name.items():
-            if text := words(title_of(study, name), own):
+            if text := line_text(title_of(study, name), own):
                 yield label, text
     for name, own in by_name.items():
         if text := _other_name_text(study, name, own):

@@ -7,25 +7,25 @@ from collections.abc import Mapping
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.domain.annotation import Annotation
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 _MARGIN = 9
 _WIDE = 10
-_DESK = 11
+_WIDE_MARGIN = 11
 
 
-def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, width: int = 80) -> str:
+def sample_text(sample: LabelSample, *, n_label_rows: int, file: str, study: str, width: int = 80) -> str:
     """Return the sample for people to label, and the next step.
 
     Args:
         sample: The sample.
-        n_slips: Answers requested by the file; count.
+        n_label_rows: Answers requested by the file; count.
         file: Path of the file.
         study: The study's path as typed by the user.
         width: Columns of the terminal; count.
     """
     n = len(sample.dialogues)
-    wrote = f"{file}: {figures.number_of(n, 'dialogue')}, {figures.number_of(n_slips, 'answer')} to give"
+    wrote = f"{file}: {figures.number_of(n, 'dialogue')}, {figures.number_of(n_label_rows, 'answer')} to give"
     strata = "; ".join(
         f"{one.name} {figures.count(one.n_drawn)} of {figures.count(one.n_dialogues)}" for one in sample.strata
     )
@@ -92,7 +92,7 @@ def _annotator_attributes(result: KeptLabels) -> str:
     return f"{', '.join(attributes)} of {people}; agreement is reported for groups of three or more people."
 
 
-def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:
+def labelling_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:
     """Return the open tasks on the page of one annotator.
 
     Args:
@@ -107,8 +107,8 @@ def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) 
     waits = f"{figures.number_of(n, 'dialogue')} by {guideline}, as `{by}` (about {minutes} min){sample_note}"
     ends = "Ctrl-C, whenever you like: what you submit counts at once, and other answers are kept"
     return [
-        *labelled("To label", waits, margin=_DESK, width=width),
-        *labelled("Ends with", ends, margin=_DESK, width=width),
+        *labelled("To label", waits, margin=_WIDE_MARGIN, width=width),
+        *labelled("Ends with", ends, margin=_WIDE_MARGIN, width=width),
     ]
 
 
@@ -126,10 +126,10 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool =
     on = f"theodolite label {study}" + ("" if by == "me" else f" --annotator {by}")
     then = f"{on}    (continue)" if n_open else _after(study, has_judge=has_judge)
     left = f"; {figures.count(n_open)} left" if n_open else "; none left"
-    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{left}.", margin=_DESK, width=width)
-    lines += [f"{'Next':<{_DESK}}{then}"]
+    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{left}.", margin=_WIDE_MARGIN, width=width)
+    lines += [f"{'Next':<{_WIDE_MARGIN}}{then}"]
     if n_open and n:
-        lines += [f"{'or':<{_DESK}}theodolite run {study} --stage measure    (what is labelled counts already)"]
+        lines += [f"{'or':<{_WIDE_MARGIN}}theodolite run {study} --stage measure    (what is labelled counts already)"]
     return "\n".join(lines)
 
 

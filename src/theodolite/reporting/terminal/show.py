@@ -17,8 +17,8 @@ from theodolite.domain.study import Study
 from theodolite.domain.text import printable
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import call_texts, notes_of, spent_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import call_texts, notes_of, spent_text
 
 _INDENT = 2
 _WHO = 8

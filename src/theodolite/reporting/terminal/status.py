@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status, WorkerStatus
 from theodolite.domain.text import MICROS, spent_text
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 
 def status_text(status: Status) -> str:
@@ -86,14 +86,14 @@ def _spent(status: Status) -> str:
     is_known = spent.tokens or not spent.unpriced_calls
     tokens = f"{spent.tokens:,} tokens" if is_known else "tokens unknown"
     cost = spent_text(spent.cost_microusd, spent.calls, spent.unpriced_calls)
-    words = [figures.number_of(spent.calls, "call"), tokens, cost]
-    words += [f"{spent.estimated_tokens:,} tokens estimated where replies state none"] if spent.estimated_tokens else []
-    return ", ".join(words)
+    text = [figures.number_of(spent.calls, "call"), tokens, cost]
+    text += [f"{spent.estimated_tokens:,} tokens estimated where replies state none"] if spent.estimated_tokens else []
+    return ", ".join(text)
 
 
 def _pace(status: Status) -> str:
-    words = f"{status.pace.calls_per_s:.1f} calls/s over the last {status.pace.over_s:.0f} s"
+    text = f"{status.pace.calls_per_s:.1f} calls/s over the last {status.pace.over_s:.0f} s"
     if not status.left_s:
-        return words
+        return text
     minutes, seconds = divmod(int(status.left_s), 60)
-    return f"{words}, about {minutes}:{seconds:02d} left"
+    return f"{text}, about {minutes}:{seconds:02d} left"

@@ -33,7 +33,7 @@ from theodolite.reporting.queries.agreements import (
     is_tried,
     judges_of,
     opponent_text,
-    own_words,
+    own_estimate_text,
     percents_text,
     plain_agreement,
     score_distances,
@@ -76,11 +76,11 @@ from theodolite.reporting.terminal.findings import (
 )
 from theodolite.reporting.terminal.judges import diagnostics_lines
 from theodolite.reporting.terminal.layout import GUARDRAIL_MARGIN, MARGIN, labelled
-from theodolite.reporting.terminal.trees import summary_words
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import cluster_words, role_breaks_text, short_phrase
-from theodolite.reporting.words.estimates import plugin_measure_texts
-from theodolite.reporting.words.reading_aids import Words
+from theodolite.reporting.terminal.trees import tree_summary_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import cluster_nouns, role_breaks_text, short_phrase
+from theodolite.reporting.text.estimates import plugin_measure_texts
+from theodolite.reporting.text.reading_aids import ReadingAids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def summary_text(
     evidence: Evidence,
     findings: Findings,
     facts: RunFacts,
-    words: Words,
+    aids: ReadingAids,
     *,
     width: int = 80,
     unicode: bool = True,
@@ -129,7 +129,7 @@ def summary_text(
         evidence: The evidence of the run.
         findings: Everything that was measured on it.
         facts: Origin of the run.
-        words: The reading aids.
+        aids: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows more than plain letters.
         places: Paths of the report and the results.
@@ -142,7 +142,7 @@ def summary_text(
         evidence=evidence,
         findings=findings,
         facts=facts,
-        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words, settings=evidence.answers.settings),
+        screen=Screen(width=width, pen=pen_for(unicode=unicode), aids=aids, settings=evidence.answers.settings),
         cases=cases,
         accounts=accounts_of(evidence.study, cases),
         rates=rates_of(findings, evidence.study),
@@ -154,16 +154,16 @@ def summary_text(
 
 
 def _head(summary: _Summary) -> list[str]:
-    study, words = summary.evidence.study, summary.screen.words
+    study, aids = summary.evidence.study, summary.screen.aids
     title = study.title or study.name
     about = headline(summary.evidence, agreements_of(summary.findings))
     margin = len(title) + 4 if summary.guardrail else max(len(title) + 2, MARGIN)
     lines = labelled(title, about, margin=margin, width=summary.screen.width)
     if summary.evidence.run.state is RunState.UNFINISHED:
         done, planned = summary.evidence.answers.n_completed, len(summary.evidence.sessions)
-        lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
+        lines += summary.lines("", aids.short("unfinished", done=done, planned=planned))
     if scripted_names(summary.evidence):
-        lines += summary.lines("", words.short("scripted"))
+        lines += summary.lines("", aids.short("scripted"))
     for warning in unreadable_judges(study, summary.cases):
         lines += summary.lines("", printable(warning))
     return lines
@@ -209,7 +209,7 @@ def _notes(summary: _Summary) -> list[str]:
     lines = []
     study, agreements = summary.evidence.study, agreements_of(summary.findings)
     if any(rate.has_shares for rate in _leading(summary)):
-        lines += summary.lines("Shares", summary.screen.words.short("pool_share"))
+        lines += summary.lines("Shares", summary.screen.aids.short("pool_share"))
     lines += _account_lines(summary)
     lines += summary.lines("Unlabelled", _unlabelled_text(summary))
     for guideline in study.guidelines:
@@ -224,7 +224,7 @@ def _notes(summary: _Summary) -> list[str]:
     lines += summary.lines("Testers", testers_text(summary.findings))
     lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))
-    lines += summary.lines("Tree", summary_words(summary.findings.trees))
+    lines += summary.lines("Tree", tree_summary_text(summary.findings.trees))
     for position, text in enumerate(plugin_measure_texts(summary.findings)):
         lines += summary.lines("" if position else "Measures", printable(text))
     return lines
@@ -250,7 +250,7 @@ def _bounds_text(summary: _Summary, account: Account) -> str:
         return ""
     low, high = rates[0].measurement.bounds
     these = f"these {figures.count(rates[0].measurement.outcomes.unmeasured)}"
-    return summary.screen.words.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
+    return summary.screen.aids.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
 
 
 def _ending(summary: _Summary, places: Places) -> list[str]:
@@ -272,19 +272,19 @@ def _places(summary: _Summary, places: Places) -> list[str]:
 
 
 def _read_this(summary: _Summary) -> str:
-    words, texts = summary.screen.words, []
+    aids, texts = summary.screen.aids, []
     zero = _largest_zero([rate for rate in _leading(summary) if rate.defects == 0])
     if zero is not None and zero.estimate is not None and zero.ceiling is not None:
         bound = figures.percent(zero.ceiling)
         clustered = zero.estimate.n_clusters is not None
-        tester, _ = cluster_words(summary.screen.settings, zero.measurement.subject)
+        tester, _ = cluster_nouns(summary.screen.settings, zero.measurement.subject)
         aid = "zero_defects_clustered" if clustered else "zero_defects"
-        texts.append(words.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
+        texts.append(aids.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
     held_by = {setting.held_by for setting in summary.evidence.answers.settings}
     if TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by:
-        texts.append(words.short("simulated_users"))
+        texts.append(aids.short("simulated_users"))
     is_interactive = bool(held_by & {TesterType.SIMULATED_USER, TesterType.PERSON})
-    texts.append(words.short("any_rate", units="dialogues" if is_interactive else "prompts"))
+    texts.append(aids.short("any_rate", units="dialogues" if is_interactive else "prompts"))
     return " ".join(texts[:2])
 
 
@@ -376,7 +376,7 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
     defined = [correction for correction in result if correction.is_defined]
     texts = []
     for correction in defined[:_MOST_CORRECTED]:
-        own = own_words(correction, findings, rates)
+        own = own_estimate_text(correction, findings, rates)
         by = title_of(study, correction.by).removesuffix(".")
         known = f", with the errors found on {by}" if correction.is_transported else f" by {by}"
         alone = f"; {title_of(study, correction.judge)} alone {own}" if own else ""

@@ -251,7 +251,7 @@ class Migration(migrations.Migration):
                 ('task_done', models.BooleanField(null=True)),
                 ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.participantrow')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.runrow')),
-                ('brought', models.BooleanField(default=False)),
+                ('imported', models.BooleanField(default=False)),
                 ('language', theodolite.store.fields.StorableTextField(default='')),
             ],
             options={
@@ -636,7 +636,7 @@ class Migration(migrations.Migration):
                 ('cause', theodolite.store.fields.StorableTextField(default='')),
                 ('tries', models.IntegerField(default=1)),
                 ('broke', models.BooleanField(default=False)),
-                ('claims', theodolite.store.fields.StorableTextField(default='')),
+                ('self_identifications', theodolite.store.fields.StorableTextField(default='')),
                 ('tokens_in', models.BigIntegerField(default=0)),
                 ('tokens_out', models.BigIntegerField(default=0)),
                 ('cost_microusd', models.BigIntegerField(null=True)),
@@ -708,7 +708,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='RoomRow',
+            name='CalibrationSessionRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('token', theodolite.store.fields.StorableTextField(unique=True)),
@@ -721,8 +721,8 @@ class Migration(migrations.Migration):
                 ('queue', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.queuerow')),
             ],
             options={
-                'db_table': 'store_room',
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['voting', 'revealed', 'closed'])), name='room_state')],
+                'db_table': 'store_calibration',
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['voting', 'revealed', 'closed'])), name='calibration_state')],
             },
         ),
         migrations.CreateModel(
@@ -970,20 +970,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='RoomPostRow',
+            name='CalibrationPostRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('text', theodolite.store.fields.StorableTextField()),
                 ('created', theodolite.store.fields.MomentField()),
                 ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.participantrow')),
-                ('room', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.roomrow')),
+                ('calibration', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.calibrationsessionrow')),
             ],
             options={
-                'db_table': 'store_room_post',
+                'db_table': 'store_calibration_post',
             },
         ),
         migrations.CreateModel(
-            name='RoomVoteRow',
+            name='CalibrationVoteRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('ballot', models.IntegerField()),
@@ -994,11 +994,11 @@ class Migration(migrations.Migration):
                 ('reasoning', theodolite.store.fields.StorableTextField(default='')),
                 ('created', theodolite.store.fields.MomentField()),
                 ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.participantrow')),
-                ('room', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.roomrow')),
+                ('calibration', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.calibrationsessionrow')),
             ],
             options={
-                'db_table': 'store_room_vote',
-                'constraints': [models.UniqueConstraint(fields=('room', 'participant', 'ballot', 'question', 'turn'), name='room_vote_once'), models.CheckConstraint(condition=models.Q(('ballot__in', [1, 2])), name='room_vote_ballot'), models.CheckConstraint(condition=models.Q(('outcome__in', ['answered', 'missing', 'not applicable', 'refused', 'unparseable', 'failed'])), name='room_vote_outcome')],
+                'db_table': 'store_calibration_vote',
+                'constraints': [models.UniqueConstraint(fields=('calibration', 'participant', 'ballot', 'question', 'turn'), name='calibration_vote_once'), models.CheckConstraint(condition=models.Q(('ballot__in', [1, 2])), name='room_vote_ballot'), models.CheckConstraint(condition=models.Q(('outcome__in', ['answered', 'missing', 'not applicable', 'refused', 'unparseable', 'failed'])), name='room_vote_outcome')],
             },
         ),
         migrations.CreateModel(

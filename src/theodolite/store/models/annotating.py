@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
-from theodolite.domain.annotating.discrepancy import AnchorKind, DissentCause, RoomState, ThreadEnd
+from theodolite.domain.annotating.discrepancy import AnchorKind, CalibrationState, DissentCause, ThreadEnd
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
@@ -512,7 +512,7 @@ class OriginalAccessRow(models.Model):
         constraints: ClassVar = [models.CheckConstraint(name="original_access_reason", condition=~Q(reason=""))]
 
 
-class RoomRow(models.Model):
+class CalibrationSessionRow(models.Model):
     """One dialogue in one category, in the version that is calibrated."""
 
     token = StorableTextField(unique=True)
@@ -520,23 +520,25 @@ class RoomRow(models.Model):
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
     category = StorableTextField()
     version = HashField()
-    state = models.TextField(default=RoomState.VOTING.value)
+    state = models.TextField(default=CalibrationState.VOTING.value)
     by = StorableTextField()
     created = MomentField()
 
     class Meta:
         """Table and states."""
 
-        db_table = "store_room"
+        db_table = "store_calibration"
         constraints: ClassVar = [
-            models.CheckConstraint(name="room_state", condition=Q(state__in=[state.value for state in RoomState])),
+            models.CheckConstraint(
+                name="calibration_state", condition=Q(state__in=[state.value for state in CalibrationState])
+            ),
         ]
 
 
-class RoomVoteRow(models.Model):
+class CalibrationVoteRow(models.Model):
     """One answer in a calibration session: `ballot` 1 is blind, 2 follows the discussion."""
 
-    room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    calibration = models.ForeignKey(CalibrationSessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
     ballot = models.IntegerField()
     question = StorableTextField()
@@ -549,20 +551,20 @@ class RoomVoteRow(models.Model):
     class Meta:
         """Table options: one vote per person, question, turn and ballot."""
 
-        db_table = "store_room_vote"
+        db_table = "store_calibration_vote"
         constraints: ClassVar = [
             models.UniqueConstraint(
-                name="room_vote_once", fields=["room", "participant", "ballot", "question", "turn"]
+                name="calibration_vote_once", fields=["calibration", "participant", "ballot", "question", "turn"]
             ),
             models.CheckConstraint(name="room_vote_ballot", condition=Q(ballot__in=[1, 2])),
             models.CheckConstraint(name="room_vote_outcome", condition=Q(outcome__in=OUTCOMES)),
         ]
 
 
-class RoomPostRow(models.Model):
+class CalibrationPostRow(models.Model):
     """One contribution to the discussion of a calibration session."""
 
-    room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+")
+    calibration = models.ForeignKey(CalibrationSessionRow, on_delete=models.PROTECT, related_name="+")
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
     text = StorableTextField()
     created = MomentField()
@@ -570,7 +572,7 @@ class RoomPostRow(models.Model):
     class Meta:
         """Table."""
 
-        db_table = "store_room_post"
+        db_table = "store_calibration_post"
 
 
 class ReviewWishRow(models.Model):

@@ -71,7 +71,7 @@ class SessionRow(models.Model):
     paused_by_tester = models.BooleanField(default=False)
     paused_by_organiser = models.BooleanField(default=False)
     task_done = models.BooleanField(null=True)
-    brought = models.BooleanField(default=False)
+    imported = models.BooleanField(default=False)
     language = StorableTextField(default="")
 
     class Meta:
@@ -240,7 +240,7 @@ class LiveTurnRow(models.Model):
     cause = StorableTextField(default="")
     tries = models.IntegerField(default=1)
     broke = models.BooleanField(default=False)
-    claims = StorableTextField(default="")
+    self_identifications = StorableTextField(default="")
     tokens_in = models.BigIntegerField(default=0)
     tokens_out = models.BigIntegerField(default=0)
     cost_microusd = models.BigIntegerField(null=True)

@@ -29,11 +29,11 @@ from theodolite.events.coding import (
     save_coding,
 )
 from theodolite.measurement.study.risks import coding_findings
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 from theodolite.web.analyst.codebooks import book_token
 from theodolite.web.analyst.responses import AnalystContext, Figures, for_analysts, latest_figures
 from theodolite.web.participants import zone_of
-from theodolite.web.rendering import ShareLine, UnitStrip, listed, number_words, share_line, unit_strip
+from theodolite.web.rendering import ShareLine, UnitStrip, listed, number_text, share_line, unit_strip
 from theodolite.web.senior.home import Pages, page_number
 
 PAGE = 50
@@ -235,7 +235,7 @@ def _difference_page(
     }
 
 
-MOST_WORDS = 50
+MAX_HIDDEN_PARTS = 50
 """Hidden spans of an answer at most; count."""
 
 
@@ -273,7 +273,7 @@ def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRes
     project, text = analyst.project_about(answer)
     if request.method == "POST":
         is_given = request.POST.get("leave") == "give"
-        hidden = request.POST.get("hidden", "").splitlines()[:MOST_WORDS]
+        hidden = request.POST.get("hidden", "").splitlines()[:MAX_HIDDEN_PARTS]
         release_quote(analyst.store, project, text.answer, hidden, by=analyst.reader, is_given=is_given)
         analyst.access.audit("released a quote" if is_given else "withdrew a quote", f"answer {answer}")
         messages.success(request, "The quote is released." if is_given else "The quote is not released.")
@@ -291,7 +291,7 @@ def _quote_page(analyst: AnalystContext, project: CodingProject, text: OpenText)
         "shown": next((quote.text for quote in project.work.quotes if quote.answer == text.answer), ""),
         "hidden": "\n".join(hidden),
         "state": _state(known),
-        "details": [f"{detail.kind.value}: {detail.words}" for detail in personal_details(text.text)],
+        "details": [f"{detail.kind.value}: {detail.text}" for detail in personal_details(text.text)],
     }
 
 
@@ -376,11 +376,10 @@ def coded_question(coding_finding: CodingFinding) -> CodedQuestion:
     return CodedQuestion(
         found=coding_finding,
         states=tuple((state.value, n) for state, n in coding_finding.states.items()),
-        alike=number_words(coding_finding.alike),
-        alpha=number_words(coding_finding.alpha),
+        alike=number_text(coding_finding.alike),
+        alpha=number_text(coding_finding.alpha),
         codes=tuple(
-            (code.code, code.n_given, number_words(code.alike), number_words(code.alpha))
-            for code in coding_finding.codes
+            (code.code, code.n_given, number_text(code.alike), number_text(code.alpha)) for code in coding_finding.codes
         ),
         whole=tuple(
             _grid(level, [theme for theme in coding_finding.themes if not theme.group and theme.level.value == level])
@@ -520,9 +519,9 @@ def _pair(question: str, pair: CoderPair, names: dict[str, str]) -> CoderPairLin
         question=question,
         who=f"{names[pair.first]} and {names[pair.second]}",
         n=pair.n,
-        alike=share_line(pair.alike).words,
-        alpha=number_words(pair.alpha),
-        codes=tuple((code.code, share_line(code.alike).words, number_words(code.alpha)) for code in pair.codes),
+        alike=share_line(pair.alike).text,
+        alpha=number_text(pair.alpha),
+        codes=tuple((code.code, share_line(code.alike).text, number_text(code.alpha)) for code in pair.codes),
     )
 
 

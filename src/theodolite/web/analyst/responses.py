@@ -54,7 +54,7 @@ from theodolite.events.context import EventContext, EventStore
 from theodolite.events.results import current_responses, event_evidence, response_counts
 from theodolite.measurement.comparison import Adjustment
 from theodolite.measurement.study.responses import compare_sides, side_model
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import evidence_of, with_people, with_representative_people
@@ -564,7 +564,7 @@ def _shown(choice: ResponseSelection, own: Responses) -> dict[str, object]:
         "n_drafts": len(valid) - len(submitted),
         "n_other": len(own) - len(valid),
         "blocks": [
-            _block(comparison, _model_words(choice, comparison, about) if choice.has_models else "")
+            _block(comparison, _model_text(choice, comparison, about) if choice.has_models else "")
             for comparison in comparisons
         ],
         "task": _task(about),
@@ -585,7 +585,7 @@ def _block(answer_comparison: AnswerComparison, model: str) -> ResponseBlock:
         topic=answer_comparison.question.topic.value if answer_comparison.question.topic else "",
         sides=sides,
         legend=legends[0] if legends else (),
-        test=_test_words(answer_comparison),
+        test=_test_text(answer_comparison),
         pairs=tuple(
             (f"{pair.first} and {pair.second}", _words(pair.test, pair.adjusted_p_value, pair.effect))
             for pair in answer_comparison.pairs
@@ -594,7 +594,7 @@ def _block(answer_comparison: AnswerComparison, model: str) -> ResponseBlock:
     )
 
 
-def _model_words(choice: ResponseSelection, compared: AnswerComparison, about: Responses) -> str:
+def _model_text(choice: ResponseSelection, compared: AnswerComparison, about: Responses) -> str:
     """Return the model's comparison of the displayed sides; empty without a comparison."""
     if compared.test is None:
         return ""
@@ -642,7 +642,7 @@ def _middle(spread: AnswerSpread) -> str:
     return f"n {figures.count(spread.n)}, median {middle}, quartiles {low} and {high}"
 
 
-def _test_words(answer_comparison: AnswerComparison) -> str:
+def _test_text(answer_comparison: AnswerComparison) -> str:
     if answer_comparison.test is None:
         return ""
     text = _words(answer_comparison.test, answer_comparison.adjusted_p_value, answer_comparison.effect)

@@ -33,8 +33,8 @@ from theodolite.domain.study_parts import Risk
 from theodolite.events.next_steps import RoleStep, step_of_analyst
 from theodolite.events.results import current_responses, submitted_count
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import found_words, open_words
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import detected_text, open_findings_text
 from theodolite.usecases.measuring import keep_review, reviews_of
 from theodolite.web.access import AccessContext
 from theodolite.web.analyst.responses import (
@@ -305,8 +305,8 @@ def _asked(study: Study, condition: Condition) -> str:
 def _review_line(risk_finding: RiskFinding) -> RiskLine:
     return RiskLine(
         where=f"{risk_finding.application}, {risk_finding.level.value}",
-        found=found_words(risk_finding),
-        open=open_words(risk_finding),
+        found=detected_text(risk_finding),
+        open=open_findings_text(risk_finding),
         n_records=len(risk_finding.materialised),
         records=tuple(
             (record.dialogue or f"session {record.session[:8]}", _by(record.shown_by, len(record.by)))

@@ -95,8 +95,8 @@ class AnnotationItem:
     @property
     def suggested(self) -> str:
         """The suggestion as its option shows it; empty if there is none."""
-        words = {option.value: option.words for option in self.field.options}
-        return words.get(self.suggestion, humanize(self.suggestion))
+        text = {option.value: option.text for option in self.field.options}
+        return text.get(self.suggestion, humanize(self.suggestion))
 
     @property
     def text(self) -> str:
@@ -128,7 +128,7 @@ class AnnotationItem:
         options = field.options
         if self.is_reversed and self.question.scale.kind is ScaleKind.CATEGORIES:
             options = field.plain[::-1] + field.aside
-        options = tuple(replace(option, words=humanize(option.words)) for option in options)
+        options = tuple(replace(option, text=humanize(option.text)) for option in options)
         return replace(field, options=options, is_shut=not self.is_asked)
 
     @property
@@ -190,7 +190,7 @@ class PageCard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SpokenTurn:
+class SentenceTurn:
     """One turn, cut into sentences."""
 
     number: int
@@ -301,10 +301,10 @@ class AnnotationPage:
         return json.dumps(self.all_open)
 
     @property
-    def turns(self) -> tuple[SpokenTurn, ...]:
+    def turns(self) -> tuple[SentenceTurn, ...]:
         """The turns, split into sentences."""
         return tuple(
-            SpokenTurn(number=turn.number, prompt=sentences(turn.prompt), response=sentences(turn.response))
+            SentenceTurn(number=turn.number, prompt=sentences(turn.prompt), response=sentences(turn.response))
             for turn in self.dialogue.turns
         )
 
@@ -541,13 +541,13 @@ def turns_of(text: str) -> tuple[BlindTurn, ...]:
     parts = [("reply", pieces[0])] if pieces[0].strip() else []
     parts += list(zip((piece.lower() for piece in pieces[1::2]), pieces[2::2], strict=True))
     pairs: list[list[str]] = []
-    for who, words in parts:
-        if who in _USERS:
-            pairs.append([words.strip(), ""])
+    for speaker, part in parts:
+        if speaker in _USERS:
+            pairs.append([part.strip(), ""])
         elif pairs and not pairs[-1][1]:
-            pairs[-1][1] = words.strip()
+            pairs[-1][1] = part.strip()
         else:
-            pairs.append(["", words.strip()])
+            pairs.append(["", part.strip()])
     return tuple(
         BlindTurn(number=number, prompt=prompt, response=two) for number, (prompt, two) in enumerate(pairs, start=1)
     )

@@ -186,12 +186,12 @@ class OwnCategory:
     """A category in the progress list: its title, and the annotator's state."""
 
     title: str
-    standing: CategoryReadiness
+    readiness: CategoryReadiness
 
     @property
     def next_example(self) -> int:
         """Index of the next example to practise; the first one again if all are done."""
-        return self.standing.to_practise[0] if self.standing.to_practise else 1
+        return self.readiness.to_practise[0] if self.readiness.to_practise else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +230,7 @@ def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
     return OnboardingView(
         steps=tuple(map(StepView, steps_of(design, onboarding))),
         categories=tuple(
-            OwnCategory(title=humanize(category.category), standing=category) for category in onboarding.categories
+            OwnCategory(title=humanize(category.category), readiness=category) for category in onboarding.categories
         ),
         background=design.background,
         rules=design.rules,
@@ -406,25 +406,25 @@ def _next_step(annotator: AnnotatorContext, work: Mapping[str, Any]) -> NextStep
         annotator: The annotator.
         work: The work as the page shows it, see `_at_work`.
     """
-    onboarding, returned, rooms, n_left = work["way"], work["returned"], work["rooms"], work["n_left"]
+    onboarding, returned, calibrations, n_left = work["way"], work["returned"], work["calibrations"], work["n_left"]
     step = step_of_annotator(
         has_queue=True,
         n_returned=len(returned),
         has_open=work["held"] is not None,
-        n_rooms=len(rooms),
+        n_calibrations=len(calibrations),
         is_cleared=onboarding.is_cleared,
         n_left=n_left,
     )
     steps_left = sum(not step.status.is_done for step in onboarding.steps[:-1])
     counts = {
         RoleStep.REVISE_ANNOTATION: len(returned),
-        RoleStep.VOTE: len(rooms),
+        RoleStep.VOTE: len(calibrations),
         RoleStep.QUALIFY: steps_left,
         RoleStep.ANNOTATE: n_left,
     }
     addresses = {
         RoleStep.REVISE_ANNOTATION: returned[0][0] if returned else "",
-        RoleStep.VOTE: rooms[0][1] if rooms else "",
+        RoleStep.VOTE: calibrations[0][1] if calibrations else "",
         RoleStep.QUALIFY: "#stage",
     }
     return next_step_card(step, annotator.access.hosted.token, n=counts.get(step, 1), address=addresses.get(step, ""))
@@ -447,9 +447,9 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
             (annotator.address("annotation", reservation=check.reservation), check.comment)
             for check in quality.returned_to(annotator.queue, annotator.participant)
         ],
-        "rooms": [
-            (humanize(category), annotator.address("room", room=token))
-            for token, category, _ in review.rooms(annotator.queue, is_open=True)
+        "calibrations": [
+            (humanize(category), annotator.address("calibration", calibration=token))
+            for token, category, _ in review.calibrations(annotator.queue, is_open=True)
         ],
         "last_ones": [_last(annotator, task) for task in last],
         "totals": _totals(counts),

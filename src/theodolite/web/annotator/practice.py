@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from theodolite.annotation import quality, review
 from theodolite.annotation.quality import BACKGROUND, RULES
 from theodolite.annotation.rules import examples_for
-from theodolite.domain.annotating.discrepancy import CalibrationRoom, RoomState
+from theodolite.domain.annotating.discrepancy import CalibrationSession, CalibrationState
 from theodolite.domain.annotating.quality import QualificationResult
 from theodolite.domain.annotation import Answer
 from theodolite.domain.event import Role
@@ -284,66 +284,71 @@ def _around(annotator: AnnotatorContext, title: str) -> ExampleFrame:
 @allowed(Role.ANNOTATOR, Role.SENIOR)
 @require_GET
 @annotator_view
-def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
+def calibration(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
     """Show a calibration session: the number of votes, and after the reveal all votes and posts."""
-    seen = _seen(annotator, room)
+    seen = _seen(annotator, calibration)
     context = {
         "access": annotator.access,
-        "room": seen,
+        "calibration": seen,
         "title": humanize(seen.guideline.name),
         "page": annotation_page(seen.guideline, seen.dialogue, seen.own),
         "has_voted": bool(seen.own),
-        "is_open": seen.state is not RoomState.CLOSED,
-        "may_vote": seen.state is RoomState.VOTING or (seen.state is RoomState.REVEALED and bool(seen.own)),
+        "is_open": seen.state is not CalibrationState.CLOSED,
+        "may_vote": seen.state is CalibrationState.VOTING
+        or (seen.state is CalibrationState.REVEALED and bool(seen.own)),
         "before": votes_side_by_side(seen.guideline, seen.before),
         "after": votes_side_by_side(seen.guideline, seen.after) if seen.after != seen.before else (),
         "is_senior": annotator.access.role is Role.SENIOR,
     }
-    return render(request, "web/annotator/room.html", context)
+    return render(request, "web/annotator/calibration.html", context)
 
 
 @allowed(Role.ANNOTATOR, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 @annotator_view
-def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
+def vote(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
     """Vote in a calibration session, on the annotation page."""
-    seen = _seen(annotator, room)
-    title = f"Room: {humanize(seen.guideline.name)}"
+    seen = _seen(annotator, calibration)
+    title = f"Calibration: {humanize(seen.guideline.name)}"
     page = SessionAnnotationPage(
         request,
-        f"room {room} {seen.state.value}",
+        f"calibration session {calibration} {seen.state.value}",
         lambda answers: annotation_page(seen.guideline, seen.dialogue, answers, title),
     )
     page.begin_with({question_key(answer.question, answer.turn): submitted_value(answer) for answer in seen.own})
-    frame = Frame(address=annotator.address("room_vote", room=room), progress=f"{seen.n_voted} voted", is_work=False)
+    frame = Frame(
+        address=annotator.address("calibration_vote", calibration=calibration),
+        progress=f"{seen.n_voted} voted",
+        is_work=False,
+    )
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
         return page.as_json()
     if request.method == "GET" or not is_read:
         return page.shown(annotator.access, frame)
     if "submit" not in request.POST:
-        return redirect(annotator.address("room_vote", room=room))
+        return redirect(annotator.address("calibration_vote", calibration=calibration))
     open_keys = set(page.annotation_page.asked)
     answers = answers_from({key: value for key, value in page.given.items() if key in open_keys})
-    if review.vote(annotator.records, room, annotator.participant, answers):
+    if review.vote(annotator.records, calibration, annotator.participant, answers):
         return page.shown(annotator.access, frame, problem="Not saved: some questions are not answered.")
     page.forget()
     messages.success(request, "Your votes are saved.")
-    return redirect(annotator.address("room", room=room))
+    return redirect(annotator.address("calibration", calibration=calibration))
 
 
 @allowed(Role.ANNOTATOR, Role.SENIOR)
 @require_POST
 @annotator_view
-def say(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
+def say(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
     """Contribute to the discussion."""
-    _seen(annotator, room)
-    review.say(room, annotator.participant, request.POST.get("text", "")[:2000])
-    return redirect(annotator.address("room", room=room))
+    _seen(annotator, calibration)
+    review.say(calibration, annotator.participant, request.POST.get("text", "")[:2000])
+    return redirect(annotator.address("calibration", calibration=calibration))
 
 
-def _seen(annotator: AnnotatorContext, token: str) -> CalibrationRoom:
+def _seen(annotator: AnnotatorContext, token: str) -> CalibrationSession:
     """Return a calibration session of this study's queue; others answer 404."""
-    if token not in {token for token, _, _ in review.rooms(annotator.queue)}:
+    if token not in {token for token, _, _ in review.calibrations(annotator.queue)}:
         raise Http404
-    return review.room(annotator.records, token, annotator.participant)
+    return review.calibration(annotator.records, token, annotator.participant)

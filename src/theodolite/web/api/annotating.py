@@ -359,7 +359,7 @@ def _queue_filter(reader: AnnotatorContext, query: task_records.QueueQuery) -> D
         disputed=query.disputed,
         flag=query.flag,
         group=(name, value) if sign else None,
-        words=query.text,
+        text=query.text,
     )
 
 

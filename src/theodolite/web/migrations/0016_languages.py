@@ -137,7 +137,7 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'web_batch',
                 'ordering': ['-id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('act__in', ['offer', 'first', 'back', 'room', 'check', 'review'])), name='web_batch_act')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('act__in', ['offer', 'first', 'back', 'calibration', 'check', 'review'])), name='web_batch_act')],
             },
         ),
         migrations.CreateModel(

@@ -43,7 +43,7 @@ from theodolite.events.progress import (
     timeline_of,
 )
 from theodolite.events.results import STUCK_S, CellCount, EventStatus, spent_on_judges, status_of
-from theodolite.reporting.words.figures import number_of
+from theodolite.reporting.text.figures import number_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.availability import hours_of
 from theodolite.web.access import AccessContext, allowed

@@ -16,7 +16,7 @@ from theodolite.annotation.agreement import DailyAgreement
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, reason_text, undefined_text
 from theodolite.events.progress import EventTimeline
-from theodolite.reporting.words.lanes import DayChart, Mark, day_bars, day_chart
+from theodolite.reporting.text.lanes import DayChart, Mark, day_bars, day_chart
 from theodolite.web.access import hosts_only
 from theodolite.web.questions import humanize
 
@@ -173,8 +173,8 @@ def _days_of(forecast: Estimate) -> tuple[float, float, float]:
 
 def _on_line(now: datetime, days: float, last: datetime) -> tuple[datetime, float]:
     """Return the end point of a line from now to an end, and the share of the height that it reaches there."""
-    room = (last - now) / timedelta(days=1)
-    part = min(1.0, room / days) if days > 0 else 1.0
+    days_left = (last - now) / timedelta(days=1)
+    part = min(1.0, days_left / days) if days > 0 else 1.0
     return now + timedelta(days=days * part), part
 
 
@@ -199,8 +199,8 @@ def _day_labels(first: datetime, last: datetime, zone: ZoneInfo) -> list[tuple[f
     n_days = (last.astimezone(zone).date() - begin).days + 1
     step = -(-n_days // MOST_DAY_LABELS)
     days = [begin + timedelta(days=number) for number in range(0, n_days, step)]
-    words = _day_words(n_days)
-    placed = [((_midnight(day, zone) - first) / (last - first), date_format(day, words)) for day in days]
+    pattern = _day_format(n_days)
+    placed = [((_midnight(day, zone) - first) / (last - first), date_format(day, pattern)) for day in days]
     return [(x, text) for x, text in placed if x < 1 - 0.5 / (MOST_DAY_LABELS + 1) or x == 0]
 
 
@@ -236,13 +236,13 @@ def _agreement_chart(defined: Mapping[date, Estimate], days: Sequence[date]) -> 
 
 def _middles(days: Sequence[date]) -> list[tuple[float, str]]:
     """Return the position and name of some days, each at the middle of its column."""
-    step, words = -(-len(days) // MOST_DAY_LABELS), _day_words(len(days))
+    step, text = -(-len(days) // MOST_DAY_LABELS), _day_format(len(days))
     return [
-        ((number + 0.5) / len(days), date_format(day, words)) for number, day in enumerate(days) if number % step == 0
+        ((number + 0.5) / len(days), date_format(day, text)) for number, day in enumerate(days) if number % step == 0
     ]
 
 
-def _day_words(n_days: int) -> str:
+def _day_format(n_days: int) -> str:
     """Return the format of a label: the weekday for a short event, the month for a long one."""
     return "D j" if n_days <= 2 * MOST_DAY_LABELS else "j M"
 

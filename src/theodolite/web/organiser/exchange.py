@@ -17,12 +17,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.annotation.listing import has_queue
-from theodolite.bootstrap.events import Looked, bring_looked, event_study_context, look_into
+from theodolite.bootstrap.events import Looked, event_study_context, import_looked, look_into
 from theodolite.bootstrap.exchange import ExportForm, can_write, export_archive, import_labels, label_studio_archive
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.dialogue_imports import HOLDERS, NAMES, BringColumns, ReadBrought
+from theodolite.config.dialogue_imports import HOLDERS, NAMES, DialogueColumns, ReadImport
 from theodolite.config.label_imports import ImportColumns, spelling_of
-from theodolite.config.threads import Voices, Ways, silent_among
+from theodolite.config.threads import ThreadSpeakers, Ways, silent_among
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
@@ -132,14 +132,14 @@ COLUMNS = (
 PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
 """Fields with a constant for all rows or a column."""
 
-HOLDER_WORDS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or unknown"}
+HOLDER_LABELS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or unknown"}
 """Tester types, as text."""
 
 
 VALUES_SHOWN = 4
 """Number of example values shown for a field; count."""
 
-WAY_WORDS = {
+WAY_LABELS = {
     Ways.EVERY: "each path to a last utterance is a dialogue",
     Ways.LONGEST: "the longest path is the dialogue",
     Ways.TIME: "the conversation is one dialogue, ordered by time",
@@ -176,7 +176,7 @@ def import_dialogues(request: HttpRequest, access: AccessContext) -> HttpRespons
     if "drop" in request.POST:
         drop_upload(request, access.hosted)
         return redirect("organiser:import_dialogues", study=access.hosted.token)
-    means, speakers = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
+    means, speakers = (_means(request), _speakers(request)) if request.method == "POST" else (None, None)
     looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(access.hosted), means, speakers)
     if means and "bring" in request.POST:
         return _import(request, access, waiting, looked)
@@ -193,7 +193,7 @@ def _upload_dialogues(request: HttpRequest, access: AccessContext) -> HttpRespon
 
 def _import(request: HttpRequest, access: AccessContext, waiting: Upload, looked: Looked) -> HttpResponse:
     try:
-        imported = bring_looked(looked, event_of(access.hosted))
+        imported = import_looked(looked, event_of(access.hosted))
     except (InvalidStudyError, Conflict):
         return _preview(request, access, waiting, looked)
     drop_upload(request, access.hosted)
@@ -232,11 +232,11 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
 
 def _speaking(looked: Looked) -> dict[str, object]:
     """Return the fields that identify the application's speakers; empty for a table."""
-    remarks, speakers = looked.remarks, looked.voices
+    remarks, speakers = looked.remarks, looked.speakers
     if remarks is None or speakers is None:
         return {}
     fields = [(name, _with_values(name, list(remarks.values(name)))) for name in remarks.fields]
-    ways = [(way.value, WAY_WORDS[way]) for way in Ways]
+    ways = [(way.value, WAY_LABELS[way]) for way in Ways]
     return {
         "voices": [
             ColumnChoice(name="speaker_field", label="Speaker field", options=fields, chosen=speakers.speaker_field),
@@ -272,15 +272,15 @@ def _import_page(
     )
 
 
-def _means(request: HttpRequest) -> BringColumns:
-    return BringColumns(**{name: request.POST.get(name, "")[:200] for name in NAMES})
+def _means(request: HttpRequest) -> DialogueColumns:
+    return DialogueColumns(**{name: request.POST.get(name, "")[:200] for name in NAMES})
 
 
-def _voices(request: HttpRequest) -> Voices:
+def _speakers(request: HttpRequest) -> ThreadSpeakers:
     """Return the application's speakers from the form."""
     sent = request.POST
     ways = {way.value: way for way in Ways}
-    return Voices(
+    return ThreadSpeakers(
         speaker_field=sent.get("speaker_field", "")[:200],
         application=_listed(sent.get("replies", "")),
         silent=_listed(sent.get("silent", "")),
@@ -292,7 +292,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(value for part in text[:4000].split(",") if (value := part.strip()))
 
 
-def _choices(read: ReadBrought, means: BringColumns) -> list[ColumnChoice]:
+def _choices(read: ReadImport, means: DialogueColumns) -> list[ColumnChoice]:
     named = [(column, column) for column in read.columns]
     chosen = {name: getattr(means, name) for name, _, _ in COLUMNS}
     return [
@@ -306,7 +306,7 @@ def _choices(read: ReadBrought, means: BringColumns) -> list[ColumnChoice]:
     ]
 
 
-def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[ColumnChoice]:
+def _places(read: ReadImport, means: DialogueColumns, study: Study) -> list[ColumnChoice]:
     """Return two selection fields for application, scenario and level: a constant and a column."""
     known = {
         "application": [(application.name, application.name) for application in study.applications],
@@ -324,7 +324,7 @@ def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[Column
                 name=name, label=f"or column with the {label.lower()}", options=columns, chosen=getattr(means, name)
             ),
         ]
-    holders = [(holder.value, HOLDER_WORDS[holder]) for holder in HOLDERS]
+    holders = [(holder.value, HOLDER_LABELS[holder]) for holder in HOLDERS]
     return [*choices, ColumnChoice(name="held_by", label="Testers", options=holders, chosen=means.held_by)]
 
 

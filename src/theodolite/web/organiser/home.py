@@ -79,7 +79,7 @@ class EventProgress:
         n_to_decide: Submissions that wait for a decision; count.
         n_testers: Testers who were invited or have joined; count.
         lacks: Missing texts and approvals before the event opens, as text.
-        standings: Short status of each page by name; pages without one are omitted.
+        statuses: Short status of each page by name; pages without one are omitted.
         urgent: Names of pages with missing content, or with people waiting.
         tiles: Label, value and explanation of each key figure.
     """
@@ -89,7 +89,7 @@ class EventProgress:
     n_to_decide: int
     n_testers: int
     lacks: tuple[str, ...]
-    standings: Mapping[str, str]
+    statuses: Mapping[str, str]
     urgent: frozenset[str]
     tiles: tuple[tuple[str, str, str], ...] = ()
 
@@ -130,7 +130,7 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
         n_to_decide=n_to_decide,
         n_testers=sum(n for _, n in counts),
         lacks=tuple(lack.what for lack in lacks_before_opening(hosted, event.study)),
-        standings={page: text for page, text in texts.items() if text},
+        statuses={page: text for page, text in texts.items() if text},
         urgent=frozenset(page for page, is_missing in missing.items() if is_missing),
         tiles=_tiles(event, activity, n_to_decide),
     )
@@ -196,16 +196,16 @@ class NavigationEntry:
 
     Attributes:
         title: Title of the page.
-        words: Its purpose.
+        text: Its purpose.
         address: Its address.
-        standing: Its status in a few words; empty if there is none.
+        status: Its status in a few words; empty if there is none.
         is_urgent: Whether people wait for it.
     """
 
     title: str
-    words: str
+    text: str
     address: str
-    standing: str = ""
+    status: str = ""
     is_urgent: bool = False
 
 
@@ -288,16 +288,16 @@ _PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
 
 
 def _groups(hosted: HostedStudy, progress: EventProgress) -> list[NavigationGroup]:
-    standings, urgent = progress.standings, progress.urgent
+    statuses, urgent = progress.statuses, progress.urgent
     return [
         NavigationGroup(
             title=title,
             entries=[
                 NavigationEntry(
                     title=called,
-                    words=text,
+                    text=text,
                     address=reverse(name, args=[hosted.token]),
-                    standing=standings.get(name, ""),
+                    status=statuses.get(name, ""),
                     is_urgent=name in urgent,
                 )
                 for name, called, text in pages

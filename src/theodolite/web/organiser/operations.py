@@ -30,10 +30,10 @@ from theodolite.reporting.exporting.tables import ExportTable, csv_text
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.invitations import (
     COMPLETION,
-    Standing,
+    InvitationStatus,
     code_path,
     invitation_path,
-    standing_of,
+    invitation_status,
     why_shut,
     words_of,
 )
@@ -327,10 +327,12 @@ def links_file(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Return the links of open invitations and of testers with open tasks as CSV, for a mail merge."""
     invitations = Invitation.objects.select_related("hosted").filter(hosted=access.hosted, used_at=None)
     waiting = [
-        invitation for invitation in invitations.order_by("-id") if standing_of(invitation) is not Standing.WITHDRAWN
+        invitation
+        for invitation in invitations.order_by("-id")
+        if invitation_status(invitation) is not InvitationStatus.WITHDRAWN
     ]
     rows = [
-        (one.name, one.email, one.role, standing_of(one).value, absolute(request, invitation_path(one)))
+        (one.name, one.email, one.role, invitation_status(one).value, absolute(request, invitation_path(one)))
         for one in waiting
     ]
     members = [participant for participant in participants_of(access.hosted) if participant.is_waited_for]
@@ -357,7 +359,7 @@ class AccessCode:
 
     seat: str
     role: str
-    words: str
+    text: str
     address: str
     square: str
 

@@ -30,17 +30,17 @@ from theodolite.domain.event import Role, why_not_both
 from theodolite.domain.event_record import TesterTally
 from theodolite.domain.session import Session
 from theodolite.domain.wording import languages_of
-from theodolite.reporting.words.figures import number_of
+from theodolite.reporting.text.figures import number_of
 from theodolite.web.access import AccessContext, allowed, clash_of_address, role_home
 from theodolite.web.accounts.invitations import (
     WALK_IN,
-    Standing,
+    InvitationStatus,
     code_path,
     hand_out_codes,
     invitation_path,
+    invitation_status,
     invite,
     is_address,
-    standing_of,
     withdraw_invitation,
 )
 from theodolite.web.events import NO_APPROVAL, TESTERS, approval_of, event_of, may_invite, server_store
@@ -115,7 +115,7 @@ class AskedIn:
     """An open invitation as the page shows it."""
 
     invitation: Invitation
-    standing: Standing
+    status: InvitationStatus
     address: str
 
 
@@ -127,7 +127,7 @@ def people(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **forms_: forms.Form) -> HttpResponse:
     open_ones = [
-        AskedIn(invitation, standing_of(invitation), absolute(request, invitation_path(invitation)))
+        AskedIn(invitation, invitation_status(invitation), absolute(request, invitation_path(invitation)))
         for invitation in Invitation.objects.select_related("hosted")
         .filter(hosted=access.hosted, used_at=None)
         .order_by("-id")
@@ -140,7 +140,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         if (not chosen or (member.state.value == chosen and member.is_tester))
         and (not role or member.membership.role == role)
     ]
-    invited = [open_one for open_one in open_ones if open_one.standing is not Standing.WITHDRAWN]
+    invited = [open_one for open_one in open_ones if open_one.status is not InvitationStatus.WITHDRAWN]
     shows_links = request.GET.get("links") == "yes"
     context = {
         "access": access,

@@ -196,7 +196,7 @@ def _context(request: HttpRequest, access: AccessContext, seen: WrittenDraft) ->
         "access": access,
         "draft": seen.draft,
         "seen": seen,
-        "asked": settled_words(access, seen.revision.text),
+        "asked": settled_texts(access, seen.revision.text),
         "at": request.GET.get("at", ""),
         "outlook": seen.outlook,
         "show": section if section in names else next(iter(names), ""),
@@ -244,21 +244,21 @@ ACT = "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettledWords:
+class SettledText:
     """A thread next to the editor.
 
     Attributes:
         thread: Token of the thread.
         category: Name of the category.
         question: Name of the question concerned; empty for none.
-        words: The decision.
+        text: The decision.
         is_in_text: Whether the text of the draft already names the thread.
     """
 
     thread: str
     category: str
     question: str
-    words: str
+    text: str
     is_in_text: bool
 
     @property
@@ -267,14 +267,14 @@ class SettledWords:
         return humanize(self.category)
 
 
-def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
+def settled_texts(access: AccessContext, text: str) -> list[SettledText]:
     """Return the decisions for the guideline, and whether a draft's text includes each."""
     return [
-        SettledWords(
+        SettledText(
             thread=thread.token,
             category=thread.anchor.category,
             question=thread.anchor.question,
-            words=thread.text,
+            text=thread.text,
             is_in_text=f"# thread {thread.token}" in text,
         )
         for thread in _threads(access)
@@ -300,7 +300,7 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str)
         raise InputError(message)
     plain = tidied(text)
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
-    note = schema_texts.GuidelineNote(words=" ".join(thread.text.split()), thread=token)
+    note = schema_texts.GuidelineNote(message=" ".join(thread.text.split()), thread=token)
     done = schema_texts.advised(plain, source, thread.anchor.category, question, note)
     access.audit("added guideline text to", f"schema {draft.name}", thread=token)
     return done
@@ -571,8 +571,8 @@ class _Sample:
         shift = self.measured
         if shift is None:
             return []
-        rows = [("Shift of the defect rate, new minus old", interval_bar(shift.shift).words)]
-        return [*rows, ("Agreement of old and new answers", interval_bar(shift.alike).words)]
+        rows = [("Shift of the defect rate, new minus old", interval_bar(shift.shift).text)]
+        return [*rows, ("Agreement of old and new answers", interval_bar(shift.alike).text)]
 
 
 def _measured(

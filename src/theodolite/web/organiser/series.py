@@ -21,7 +21,7 @@ from theodolite.domain.event import Role, Series
 from theodolite.domain.series_review import DecisionState, EntryKind, FeedbackSource, NumberedEntry, SeriesPart
 from theodolite.reporting.citations import CitedResults, plain_text
 from theodolite.reporting.documents import review_evidence
-from theodolite.reporting.words.descriptions import published_facts
+from theodolite.reporting.text.descriptions import published_facts
 from theodolite.usecases.series_review import (
     add_entry,
     carry_over,

@@ -40,7 +40,7 @@ from theodolite.domain.instrument import ScaleKind
 from theodolite.events.sessions import heavy_minutes, opt_out_tallies
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.words.order_metrics import SUGGESTION_NOTE, moved_text, shift_text, side_text
+from theodolite.reporting.text.order_metrics import SUGGESTION_NOTE, moved_text, shift_text, side_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.events import event_of
@@ -100,7 +100,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         annotator.records, annotator.queue, [membership.participant for membership in memberships]
     )
     seen = {check.participant: check for check in quality.from_above(annotator.records, annotator.queue)}
-    standing = [
+    status = [
         AnnotatorStatus.of(membership.token, ways[membership.participant], seen.get(membership.participant))
         for membership in memberships
     ]
@@ -110,7 +110,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "access": annotator.access,
         "asks_practice": process.practice,
         "asks_tests": bool(process.pass_mark),
-        "people": standing,
+        "people": status,
         "rotations": annotator_rotations(annotator.access.hosted),
         "categories": [(category.name, humanize(category.name)) for category in design.categories],
     }
@@ -162,7 +162,7 @@ class JudgeView:
     """A judge as the page shows it.
 
     Attributes:
-        standing: State of the judge in the queue, with its evidence.
+        status: State of the judge in the queue, with its evidence.
         title: Humanised name of its guideline.
         validation_report: The text of the report; empty without one.
         lines: Results by question.
@@ -170,7 +170,7 @@ class JudgeView:
         is_in_queue: Whether people annotate by its guideline here.
     """
 
-    standing: JudgeStatus
+    status: JudgeStatus
     title: str
     validation_report: str
     lines: tuple[QuestionLine, ...]
@@ -186,25 +186,25 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     process = annotator.design.process
     context = {
         "access": annotator.access,
-        "judges": [_view(annotator, standing) for standing in judge_statuses(annotator.records, annotator.queue)],
+        "judges": [_view(annotator, status) for status in judge_statuses(annotator.records, annotator.queue)],
         "passes": process.passes,
         "most": most_by_judges(process, process.passes),
     }
     return render(request, "web/senior/judges.html", context)
 
 
-def _view(annotator: AnnotatorContext, standing: JudgeStatus) -> JudgeView:
-    is_in_queue = annotator.design.category(standing.guideline) is not None
+def _view(annotator: AnnotatorContext, status: JudgeStatus) -> JudgeView:
+    is_in_queue = annotator.design.category(status.guideline) is not None
     comparisons = (
-        figures.beside_people(annotator.records, annotator.queue, standing) if is_in_queue and standing.n_read else ()
+        figures.beside_people(annotator.records, annotator.queue, status) if is_in_queue and status.n_read else ()
     )
-    validation_report = standing.validation_report
+    validation_report = status.validation_report
     return JudgeView(
-        standing=standing,
-        title=humanize(standing.guideline),
+        status=status,
+        title=humanize(status.guideline),
         validation_report=validation_text(validation_report, width=COLUMNS) if validation_report else "",
         lines=tuple(map(_judge_question_line, comparisons)),
-        past=tuple(map(_decision, standing.past)),
+        past=tuple(map(_decision, status.past)),
         is_in_queue=is_in_queue,
     )
 
@@ -283,7 +283,7 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
         ],
         "width": WIDTH + 2 * MARGIN,
         "zero": place_of(0.0),
-        "rooms": [
+        "calibrations": [
             (humanize(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
             for _, before, after in figures.calibration(annotator.records, annotator.queue)
         ],

@@ -104,16 +104,16 @@ class Dispute:
 
     Attributes:
         item: The question and its position, with its choices.
-        voices: The answer behind each letter.
+        answers: The answer behind each letter.
         recorded: Recorded result of the review; None if there is none yet.
-        words: The recorded result as text; empty for none.
+        text: The recorded result as text; empty for none.
         positions: The answer of each letter as the form submits it, in order of letters.
     """
 
     item: AnnotationItem
-    voices: tuple[CoderAnswer, ...]
+    answers: tuple[CoderAnswer, ...]
     recorded: Resolution | None
-    words: str
+    text: str
     positions: tuple[tuple[str, str], ...]
 
     @property
@@ -138,7 +138,7 @@ class Dispute:
         given = {decision.value for decision in self.as_given}
         options = (*self.item.field.plain, *self.item.field.aside)
         return tuple(
-            self._decision(0, f"value:{option.value}", option.words)
+            self._decision(0, f"value:{option.value}", option.text)
             for option in options
             if f"value:{option.value}" not in given
         )
@@ -218,18 +218,18 @@ def _index(disputes: list[Dispute], key: str) -> int:
 
 def _turns(page: AnnotationPage, dispute: Dispute | None) -> list[DisputedTurn]:
     quotes: dict[str, str] = {}
-    for voice in dispute.voices if dispute else ():
-        for text in voice.quotes:
-            quotes[text] = quotes.get(text, "") + voice.letter
+    for answer in dispute.answers if dispute else ():
+        for text in answer.quotes:
+            quotes[text] = quotes.get(text, "") + answer.letter
     turn = dispute.item.turn if dispute else None
     return [
         DisputedTurn(
-            number=spoken.number,
-            prompt=quoted_pieces("".join(spoken.prompt), quotes),
-            response=quoted_pieces("".join(spoken.response), quotes),
-            is_disputed=spoken.number == turn,
+            number=sentences.number,
+            prompt=quoted_pieces("".join(sentences.prompt), quotes),
+            response=quoted_pieces("".join(sentences.response), quotes),
+            is_disputed=sentences.number == turn,
         )
-        for spoken in page.turns
+        for sentences in page.turns
     ]
 
 
@@ -244,13 +244,13 @@ def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ..
         >>> [(piece.text, piece.letters) for piece in quoted_pieces("In the tower.", {"the tower": "AB"})]
         [('In ', ''), ('the tower', 'AB'), ('.', '')]
     """
-    places = sorted((text.find(words), words) for words in quotes if words and words in text)
+    places = sorted((text.find(part), part) for part in quotes if part and part in text)
     pieces, end = [], 0
-    for start, words in places:
+    for start, part in places:
         if start < end:
             continue
-        pieces += [QuotedPiece(text=text[end:start], letters=""), QuotedPiece(text=words, letters=quotes[words])]
-        end = start + len(words)
+        pieces += [QuotedPiece(text=text[end:start], letters=""), QuotedPiece(text=part, letters=quotes[part])]
+        end = start + len(part)
     pieces.append(QuotedPiece(text=text[end:], letters=""))
     return tuple(piece for piece in pieces if piece.text)
 
@@ -263,9 +263,9 @@ def _dispute(seen: ReviewSheet, discrepancy: Discrepancy) -> Dispute:
     )
     return Dispute(
         item=AnnotationItem(key=question_key(*ref), question=question, turn=discrepancy.turn, is_asked=True),
-        voices=tuple(coder_view(position, question) for position in discrepancy.positions),
+        answers=tuple(coder_view(position, question) for position in discrepancy.positions),
         recorded=recorded,
-        words=_in_words(recorded) if recorded else "",
+        text=_in_words(recorded) if recorded else "",
         positions=tuple((position.letter, submitted_value(position.answer)) for position in discrepancy.positions),
     )
 
@@ -557,29 +557,29 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
 @allowed(Role.SENIOR)
 @require_POST
 @senior_view
-def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+def open_calibration(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Open a calibration session on the dialogue of an item."""
     with transaction.atomic():
-        token = review.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
-        annotator.access.audit("opened a calibration session", f"room {token}")
-    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, token]))
+        token = review.open_calibration_on(annotator.records, own_item(annotator, item), by=annotator.participant)
+        annotator.access.audit("opened a calibration session", f"calibration session {token}")
+    return redirect(reverse("annotator:calibration", args=[annotator.access.hosted.token, token]))
 
 
 @allowed(Role.SENIOR)
 @require_POST
 @senior_view
-def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
+def calibration_step(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
     """Reveal the votes of a calibration session, or close it."""
-    if room not in {token for token, _, _ in review.rooms(annotator.queue)}:
+    if calibration not in {token for token, _, _ in review.calibrations(annotator.queue)}:
         raise Http404
     step = request.POST.get("step", "")
     with transaction.atomic():
         if step == "reveal":
-            review.reveal(room)
+            review.reveal(calibration)
         elif step == "close":
-            review.close_room(room)
-        annotator.access.audit(f"room: {step}", f"room {room}")
-    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, room]))
+            review.close_calibration(calibration)
+        annotator.access.audit(f"calibration session: {step}", f"calibration session {calibration}")
+    return redirect(reverse("annotator:calibration", args=[annotator.access.hosted.token, calibration]))
 
 
 @allowed(Role.SENIOR)

@@ -128,14 +128,14 @@ def chat_page(
 def state(_request: HttpRequest, tester: TesterContext, session_no: int) -> JsonResponse:
     """Return the state of a session for the page's script."""
     page, news = session_page(tester, session_no), latest_for(tester.access.membership)
-    standing = {
+    values = {
         "left": page.left,
         "paused": is_paused(tester, page.session),
         "over": page.session.is_over,
         "rest": page.rest,
         "news": {"id": news.pk, "text": news.text} if news else None,
     }
-    return JsonResponse(standing)
+    return JsonResponse(values)
 
 
 PART = "X-Part"

@@ -49,19 +49,19 @@ from theodolite.testing.availability import Openness, topics_version
 from theodolite.testing.strategies import APPROACHES
 from theodolite.web.access import AccessContext, View, allowed
 from theodolite.web.events import event_of, read_study
-from theodolite.web.middleware import speak
+from theodolite.web.middleware import activate_language
 from theodolite.web.models import HostedStudy, Screening
 from theodolite.web.next_steps import NextStepCard
-from theodolite.web.participants import booked_slot, moment_text, needs_slot, span_text, topics_in_words, zone_of
+from theodolite.web.participants import booked_slot, moment_text, needs_slot, span_text, topic_texts, zone_of
 from theodolite.web.rendering import safe_html
 
 
 def alias_of(session: Session) -> str:
     """Return the alias of a session's application for a person, e.g. `Application K`."""
-    return alias_words(session.alias)
+    return alias_text(session.alias)
 
 
-def alias_words(alias: str) -> str:
+def alias_text(alias: str) -> str:
     """Return a stored alias in the language of the page."""
     return _("Application %(letter)s") % {"letter": alias.removeprefix("Application ")}
 
@@ -252,7 +252,7 @@ def tester_context(request: HttpRequest, access: AccessContext) -> TesterContext
         level=level,
         sessions=tuple(sorted(mine, key=lambda session: session.place)),
         agreed=frozenset((text.subject, text.version, text.session) for text in acknowledgements),
-        language=speak(request, languages_of(event.study)),
+        language=activate_language(request, languages_of(event.study)),
     )
 
 
@@ -303,12 +303,12 @@ class Closed:
 
     Attributes:
         title: A short heading.
-        words: The reason, and the time at which the step becomes available.
+        text: The reason, and the time at which the step becomes available.
         can_choose: Whether the tester may choose another time slot.
     """
 
     title: str
-    words: str
+    text: str
     can_choose: bool = False
 
 
@@ -322,13 +322,13 @@ def _by_state(tester: TesterContext, step: Step) -> Closed | None:
     if state in {_STATE.DRAFT, _STATE.PUBLISHED}:
         return Closed(
             title=_("Not open yet"),
-            words=_("The event is not open yet. The organisers will contact you when it opens."),
+            text=_("The event is not open yet. The organisers will contact you when it opens."),
         )
     if state == _STATE.CLOSED and step not in _AFTER_EVENT:
-        return Closed(title=_("The event is over"), words=str(_THANKS))
+        return Closed(title=_("The event is over"), text=str(_THANKS))
     if state == _STATE.PAUSED and step is Step.INSTRUCTIONS:
         return Closed(
-            title=_("Pause"), words=tester.access.hosted.message or _("The event is paused and will resume soon.")
+            title=_("Pause"), text=tester.access.hosted.message or _("The event is paused and will resume soon.")
         )
     return None
 
@@ -339,10 +339,10 @@ def _by_hours(tester: TesterContext, step: Step) -> Closed | None:
     if openness is Openness.NOT_YET and step is Step.INSTRUCTIONS and hours.opens:
         when = moment_text(hours.opens, zone)
         text = _("You are ready. Sessions can start from %(when)s.") % {"when": when}
-        return Closed(title=_("Not open yet"), words=text)
+        return Closed(title=_("Not open yet"), text=text)
     if openness is Openness.OVER and step not in (*_AFTER_EVENT, Step.CHAT) and hours.closes:
         text = _("It closed on %(when)s. %(thanks)s") % {"when": moment_text(hours.closes, zone), "thanks": _THANKS}
-        return Closed(title=_("The event is over"), words=text)
+        return Closed(title=_("The event is over"), text=text)
     return None
 
 
@@ -354,7 +354,7 @@ def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
     when = span_text(slot.begins, slot.ends, zone_of(tester.event.study))
     where = f", {slot.where}" if slot.where else ""
     text = _("Your time slot is %(when)s. Come back then.") % {"when": f"{when}{where}"}
-    return Closed(title=_("Your time"), words=text, can_choose=True)
+    return Closed(title=_("Your time"), text=text, can_choose=True)
 
 
 def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
@@ -451,20 +451,20 @@ class Text:
         subject: Subject of the text.
         title: Its heading.
         agree: The statement to accept.
-        words: Markdown.
+        text: Markdown.
         language: Language of the text.
     """
 
     subject: AcknowledgedText
     title: str
     agree: str
-    words: str
+    text: str
     language: str
 
     @property
     def version(self) -> str:
         """Content hash of its text; 64 hexadecimal digits."""
-        return digest(self.words)
+        return digest(self.text)
 
     @property
     def short(self) -> str:
@@ -479,7 +479,7 @@ class Text:
     @property
     def html(self) -> SafeString:
         """The text as HTML."""
-        return safe_html(self.words)
+        return safe_html(self.text)
 
 
 def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
@@ -487,22 +487,22 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
     event = read.study.event
     if event is None:
         return ()
-    texts = (event.warning.strip(), topics_in_words(read))
+    texts = (event.warning.strip(), topic_texts(read))
     warning = Text(
         subject=AcknowledgedText.CONTENT_WARNING,
         title=gettext("Content warning"),
         agree=gettext("I have read the content warning"),
-        words="\n\n".join(filter(None, texts)) if texts[1] else event.warning,
+        text="\n\n".join(filter(None, texts)) if texts[1] else event.warning,
         language=read.language_of(WARNING),
     )
     consent = Text(
         subject=AcknowledgedText.CONSENT,
         title=gettext("Consent"),
         agree=gettext("I agree to take part on these terms"),
-        words=event.consent,
+        text=event.consent,
         language=read.language_of(CONSENT),
     )
-    return tuple(text for text in (warning, consent) if text.words)
+    return tuple(text for text in (warning, consent) if text.text)
 
 
 def screening_version(study: Study) -> str:
@@ -526,7 +526,7 @@ def task_of(read: LocalisedStudy, scenario: str, level: Level) -> Text:
         subject=AcknowledgedText.INSTRUCTIONS,
         title=gettext("Your task"),
         agree=gettext("I have read it"),
-        words=text or gettext("Write to the application."),
+        text=text or gettext("Write to the application."),
         language=read.language_of(part) if text else get_language() or "en",
     )
 
@@ -581,7 +581,7 @@ class StrategyNote:
     Attributes:
         label: Number of the strategy in the dialogue and, from its second attempt on, of the attempt: `2`, `2.3`.
         way: Name of the strategy.
-        words: Description of the attempt.
+        text: Description of the attempt.
         outcome: Outcome in the tester's judgement.
         turn: Turn number; None if it is not known.
         refines: Label of the attempt on which it builds; empty for a new start.
@@ -589,7 +589,7 @@ class StrategyNote:
 
     label: str
     way: str
-    words: str
+    text: str
     outcome: str
     turn: int | None
     refines: str
@@ -608,8 +608,8 @@ def notes_on(study: Study, strategies: Sequence[Strategy]) -> list[StrategyNote]
         StrategyNote(
             label=_label(index, number),
             way=way_title(study, strategy.name),
-            words=attempt.description,
-            outcome=outcome_word(attempt.outcome),
+            text=attempt.description,
+            outcome=outcome_label(attempt.outcome),
             turn=attempt.turn,
             refines=_label(index, attempt.refines) if attempt.refines else "",
         )
@@ -662,7 +662,7 @@ def way_title(study: Study, name: str) -> str:
     return str(_WAYS[name]) if name in _WAYS else strategy_title(study.scenarios, name)
 
 
-def outcome_word(outcome: AttemptOutcome) -> str:
+def outcome_label(outcome: AttemptOutcome) -> str:
     """Return the outcome of an attempt, in the language of the page."""
     return str(_OUTCOMES[outcome])
 

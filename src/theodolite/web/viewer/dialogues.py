@@ -23,7 +23,7 @@ from theodolite.domain.persona import Persona
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.terminal.show import failure_text
-from theodolite.reporting.words.descriptions import call_texts, heading_of, notes_of, spent_text
+from theodolite.reporting.text.descriptions import call_texts, heading_of, notes_of, spent_text
 from theodolite.usecases.judge_validation import JudgeTrial
 from theodolite.usecases.viewing import DialogueView, RunDialogue, RunDialogueFilter
 from theodolite.web.study_trials import price_text

@@ -19,8 +19,8 @@ from theodolite.domain.study import Study
 from theodolite.reporting.page.dialogues import estimate_text
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.descriptions import heading_of
 from theodolite.web.viewer.dialogues import opened_run
 from theodolite.web.viewer.studies import of_run, page_context
 

@@ -26,7 +26,7 @@ from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
 from theodolite.domain.event_record import BlindingGuess, GuessedThing, Withdrawal
 from theodolite.domain.identity import digest
-from theodolite.domain.live import BroughtResult, LiveDialogueSummary, LiveEnding, turns_of
+from theodolite.domain.live import ImportedResult, LiveDialogueSummary, LiveEnding, turns_of
 from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.plan import Slot
 from theodolite.domain.run import FailureKind, Run, Unit, UnitKind
@@ -209,7 +209,12 @@ class TestLiveTurns:
 
         assert (held.response, held.state) == ("Ye", None)
         assert store.events.dialogues.of_session(session.key)[0].turns == (ended,)
-        assert (ended.response, ended.claims, ended.waited_s, ended.latency_s) == ("Yes.", ("I am Bot",), 1.2, 0.5)
+        assert (ended.response, ended.self_identifications, ended.waited_s, ended.latency_s) == (
+            "Yes.",
+            ("I am Bot",),
+            1.2,
+            0.5,
+        )
         assert (ended.tokens_out, ended.cost_microusd) == (20, 70)
 
     def test_partial_replies_of_many_sessions_are_stored_separately(self, store: Store, run: Run) -> None:
@@ -492,7 +497,7 @@ class TestBrought:
 
         held = store.events.dialogues.summaries("support")
         assert store.events.dialogues.dialogue_counts("support") == {}
-        assert [(one.ordinal, one.held_by, one.session.brought) for one in held] == [
+        assert [(one.ordinal, one.held_by, one.session.imported) for one in held] == [
             (0, TesterType.RECORDED, True),
             (1, TesterType.RECORDED, True),
         ]
@@ -507,9 +512,9 @@ class TestBrought:
         assert len(store.events.dialogues.summaries("support")) == 1
 
 
-def a_brought(run: Run, name: str, ordinal: int) -> BroughtResult:
+def a_brought(run: Run, name: str, ordinal: int) -> ImportedResult:
     session = a_person_session(
-        run, key=digest(name), participant=name, state=SessionState.COMPLETE, brought=True, stratum="brought in"
+        run, key=digest(name), participant=name, state=SessionState.COMPLETE, imported=True, stratum="brought in"
     )
     unit = Unit(
         key=digest(run.key, name),
@@ -528,4 +533,4 @@ def a_brought(run: Run, name: str, ordinal: int) -> BroughtResult:
         unit=unit.key,
         held_by=TesterType.RECORDED,
     )
-    return BroughtResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=TesterType.RECORDED))
+    return ImportedResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=TesterType.RECORDED))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from tests.fakes.annotated_event import a_room, answer_everything, participant_of, queue_token
+from tests.fakes.annotated_event import a_calibration, answer_everything, participant_of, queue_token
 from theodolite.annotation import assignment, review, submission
 from theodolite.annotation.quality import BACKGROUND, RULES, acknowledge
 from theodolite.domain.annotation import Answer, Outcome
@@ -39,8 +39,8 @@ def ben(annotator, event):
         reasoned = Answer(question=question, outcome=Outcome.ANSWERED, value="2", reasoning=REASON)
         submission.save_answer(work.token, key, reasoned)
         submission.submit(records(), work.token, key)
-    room = a_room(event)
-    seen = review.room(records(), room, key)
+    calibration = a_calibration(event)
+    seen = review.calibration(records(), calibration, key)
     assert seen.n_voted == 0
     return key
 
@@ -109,7 +109,7 @@ def test_every_page_of_an_annotator_is_blind(anna, address, event, ben):
 
     assert leaks == set()
     assert len(pages) > 20
-    for part in ("/room/", "/practice/", "/about/", "comment/", "/d/"):
+    for part in ("/calibration/", "/practice/", "/about/", "comment/", "/d/"):
         assert part in "".join(pages)
 
 

@@ -39,7 +39,7 @@ def test_the_address_contains_the_view(event, sami):
     everything, disputed = listed(sami, event), listed(sami, event, "?alike=no&category=risk_assessment")
 
     assert everything.context["n"] == WorkItemRow.objects.count() > 1
-    assert [one.items[0].words for one in disputed.context["found"]] == ["disputed in 3"]
+    assert [one.items[0].text for one in disputed.context["found"]] == ["disputed in 3"]
     assert disputed.context["sought"].query == "category=risk_assessment&alike=no"
     assert (disputed.context["stages"][3][1:], disputed.context["n"]) == (("disputed", 1, False), 1)
 
@@ -132,10 +132,10 @@ def test_organisers_can_assign_and_cannot_review(event, client_as):
     olga = client_as(Role.ORGANISER)
 
     assert acted(olga, event, act="first").status_code == 200
-    assert [acted(olga, event, act=name).status_code for name in ("room", "check", "review")] == [404, 404, 404]
+    assert [acted(olga, event, act=name).status_code for name in ("calibration", "check", "review")] == [404, 404, 404]
 
 
-@pytest.mark.parametrize("act", ["back", "room", "check", "review"])
+@pytest.mark.parametrize("act", ["back", "calibration", "check", "review"])
 def test_each_action_reports_its_result_per_dialogue(event, sami, act):
     page = acted(sami, event, act=act, query="")
     batch = Batch.objects.get()

@@ -328,8 +328,8 @@ def leave_without_consensus(sami):
 
 def hold_a_room(sami, ben):
     press(sami, "Calibration session")
-    room = sami.url
-    ben.goto(room)
+    calibration = sami.url
+    ben.goto(calibration)
     press_link(ben, "Vote")
     answer_all(ben, SOUND)
     submit(ben)

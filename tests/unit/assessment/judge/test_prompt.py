@@ -182,12 +182,12 @@ def test_readings_differ_in_irrelevant_details(replicate, points, examples, word
 
     assert "".join(arrangement.points("abc")) == points
     assert "".join(arrangement.turned("xyz")) == examples
-    assert arrangement.words(3) == words
+    assert arrangement.description(3) == words
 
 
 def test_without_examples_there_is_no_order_to_rotate():
     assert Arrangement(replicate=3).turned(()) == ()
-    assert Arrangement(replicate=2).words(0) == "labels reversed"
+    assert Arrangement(replicate=2).description(0) == "labels reversed"
 
 
 SAID = dialogue(turn(1, "a", "b"), turn(2, "c", "d"))

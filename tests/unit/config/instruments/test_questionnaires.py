@@ -41,7 +41,7 @@ def test_packs_give_only_the_note_about_the_consent_text_to_complete(tmp_path, p
     people = "levels: {field_testing: {people: 3}}\nconsent: consent.md\n"
     (placed,) = check_study(written(tmp_path, PACK.format(pack=pack) + people))
 
-    assert (placed.file, "still the sample text" in placed.words) == ("consent.md", True)
+    assert (placed.file, "still the sample text" in placed.text) == ("consent.md", True)
 
 
 def test_a_consent_text_with_placeholders_is_not_complete(tmp_path):
@@ -49,7 +49,7 @@ def test_a_consent_text_with_placeholders_is_not_complete(tmp_path):
     text = "Ask [contact] about it, see [the law](law.html); approved by [ethics body]."
     (placed,) = check_study(written(tmp_path, PACK.format(pack="pathfinder") + people, **{"ours.md": text}))
 
-    assert "[contact], [ethics body];" in placed.words
+    assert "[contact], [ethics body];" in placed.text
 
 
 def test_a_questionnaire_may_have_a_file_of_its_own(tmp_path):

@@ -18,7 +18,7 @@ KEY = LabelKey(
         ("g", "safe"): Question(name="safe", text="?", scale=YES_NO, may_be_unable=True),
         ("g", "turned"): Question(name="turned", text="?", scale=YES_NO),
     },
-    own_words=NON_RESPONSE_OPTIONS,
+    non_responses=NON_RESPONSE_OPTIONS,
 )
 NAMES = {"d1": "i1", "bot/d1": "i1", "d2": "i2"}
 WIDE = ImportColumns(dialogue="id", annotator="who", answers={"safe": "s"}, spelling={"1": "yes", "0": "no"})

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from theodolite.config.label_imports import COLUMNS, AskedItem, LabelKey, label_file_text, read_label_file
-from theodolite.domain.annotating.label_sample import LabelSlip
+from theodolite.domain.annotating.label_sample import LabelRow
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.instrument import YES_NO, Question, QuestionLevel, Scale, ScaleKind
 
@@ -22,11 +22,11 @@ ASKED = AskedItem(guideline="g", version="abcd0123", questions={"score": (None,)
 KEY = LabelKey(
     items={("item1", "g"): ASKED, ("item2", "g"): ASKED},
     questions={("g", name): question for name, question in QUESTIONS.items()},
-    own_words={"unable to determine": Outcome.MISSING, "does not apply": Outcome.NOT_APPLICABLE},
+    non_responses={"unable to determine": Outcome.MISSING, "does not apply": Outcome.NOT_APPLICABLE},
     annotators=("anna",),
     judges=("grounded",),
 )
-SLIP = LabelSlip(
+SLIP = LabelRow(
     item="item1",
     turn=None,
     guideline="g",
@@ -60,9 +60,9 @@ def test_a_label_table_repeats_all_context_in_each_row_and_contains_no_formula()
 
 @pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1 to 3", "@SUM(A1)", "\t=1", "\n=1", "\uff1d1"])
 def test_cells_that_look_like_formulas_get_an_apostrophe(beginning):
-    slip = LabelSlip(**{**{name: getattr(SLIP, name) for name in SLIP.__slots__}, "allowed": beginning})
+    label_row = LabelRow(**{**{name: getattr(SLIP, name) for name in SLIP.__slots__}, "allowed": beginning})
 
-    (row,) = csv.DictReader(io.StringIO(label_file_text([slip], name="a.csv").removeprefix("\ufeff"), newline=""))
+    (row,) = csv.DictReader(io.StringIO(label_file_text([label_row], name="a.csv").removeprefix("\ufeff"), newline=""))
 
     assert row["allowed"] == f"'{beginning}"
 

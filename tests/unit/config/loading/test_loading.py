@@ -54,7 +54,7 @@ def test_example_b_splits_its_file_into_applications(shipped_folder):
 def test_example_c_leaves_two_items_open(shipped_folder):
     notes = load_study(shipped_folder("examples/c")).notes
 
-    assert [(note.place, note.words) for note in notes] == [
+    assert [(note.place, note.text) for note in notes] == [
         ("consent.md", "open: still the sample text; needed before people are invited"),
         ("study.yaml:5", "open: `green` was never called; try theodolite probe"),
     ]

@@ -35,7 +35,7 @@ def study(tmp_path):
 
 def words_of(home, text):
     (home / "study.yaml").write_text(text)
-    return "\n".join(fault.words for fault in check_study(home))
+    return "\n".join(fault.text for fault in check_study(home))
 
 
 @pytest.mark.parametrize("name", ["inside.md", "./inside.md", "../study/inside.md"])

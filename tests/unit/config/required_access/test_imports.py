@@ -100,8 +100,8 @@ def test_an_import_error_is_reported_and_would_end_a_run(place, target, words):
     problem = code_problem(target, folder=place, form="Class")
 
     assert problem
-    assert words in problem.words
-    assert problem.severity is (Severity.NOTE if "there is no" in words + problem.words else Severity.ERROR)
+    assert words in problem.message
+    assert problem.severity is (Severity.NOTE if "there is no" in words + problem.message else Severity.ERROR)
     with pytest.raises(InputError):
         load_class(target, place)
 
@@ -139,7 +139,7 @@ def test_the_base_class_of_aria_is_required_for_classes_only(place):
     problem = code_problem("own_team.py:reply", folder=place, form="function")
 
     assert problem
-    assert "there is no module `aria_dialog_api_base` here (own_team.py, line 1)" in problem.words
+    assert "there is no module `aria_dialog_api_base` here (own_team.py, line 1)" in problem.message
 
 
 def test_errors_that_only_occur_at_run_time_are_left_to_the_run(place):

@@ -19,7 +19,7 @@ def words_of(home, target, kind="python, call"):
     (home / "study.yaml").write_text(
         f'study: s\napplications: {{a: {{kind: {kind}: "{target}"}}}}\nscenarios: {{s: {{scripts: {{h: [Hello]}}}}}}\n'
     )
-    return "\n".join(fault.words for fault in check_study(home))
+    return "\n".join(fault.text for fault in check_study(home))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def scenario_to_domain(folder, *lines, levels=""):
 
 def faults_of(folder, *lines, levels=""):
     text = STUDY.replace("SCENARIO", "\n    ".join(lines)) + levels
-    return [fault.words for fault in check_study(folder(study_yaml=text))]
+    return [fault.text for fault in check_study(folder(study_yaml=text))]
 
 
 def test_without_aims_attacks_use_the_guardrail_scripts(folder):
@@ -66,11 +66,11 @@ def test_attacks_need_an_aim(folder):
 
     (fault,) = check_study(folder(study_yaml=text))
 
-    assert "add `aims`" in fault.words
+    assert "add `aims`" in fault.text
 
 
 def notes_of(folder, text):
-    return [note.words for note in load_study(folder(study_yaml=text)).notes]
+    return [note.text for note in load_study(folder(study_yaml=text)).notes]
 
 
 @pytest.mark.parametrize(

@@ -129,8 +129,8 @@ def test_questions_sharing_a_line_are_edited_as_text_only():
         doubled(text, source, "tone", "friendly")
 
 
-def noted(text, question, words="A hint counts."):
-    return advised(text, read(text).source, "tone", question, GuidelineNote(words=words, thread="t-1"))
+def noted(text, question, message="A hint counts."):
+    return advised(text, read(text).source, "tone", question, GuidelineNote(message=message, thread="t-1"))
 
 
 def test_comments_of_a_thread_become_notes_of_a_question_with_their_source():

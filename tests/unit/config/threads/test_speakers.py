@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.threads import Remarks, Utterance, Voices, scalars, silent_among, turns_of, with_guess
+from theodolite.config.threads import Remarks, ThreadSpeakers, Utterance, scalars, silent_among, turns_of, with_guess
 from theodolite.config.yaml_source import LocatedDiagnostic
 
 
@@ -28,8 +28,8 @@ def file_of(*remarks, about=None):
     return Remarks(file="f", remarks=tuple(remarks), about=about or {})
 
 
-def turns(remarks, voices=None):
-    told = turns_of(remarks, with_guess(voices or Voices(), remarks))
+def turns(remarks, speakers=None):
+    told = turns_of(remarks, with_guess(speakers or ThreadSpeakers(), remarks))
     return [(row["id"], row["turn"], row["prompt"], row["response"]) for row in told.table.rows], told
 
 
@@ -64,25 +64,25 @@ def test_a_dialogue_without_a_reply_is_skipped_and_counted():
 def test_messages_without_the_field_belong_to_testers_and_are_counted():
     remarks = [*said(("", "A"), ("bot", "B"))]
 
-    rows, told = turns(file_of(*remarks), Voices(speaker_field="role", application=("bot",)))
+    rows, told = turns(file_of(*remarks), ThreadSpeakers(speaker_field="role", application=("bot",)))
 
     assert rows == [("c", "1", "A", "B")]
     assert told.notes == ("Remarks that say nothing of `role` and are taken as testers': 1.",)
 
 
 @pytest.mark.parametrize(
-    ("voices", "message"),
+    ("speakers", "message"),
     [
-        (Voices(speaker_field="rolle"), "has no field `rolle` that tells who speaks. Did you mean `role`?"),
-        (Voices(), "does not tell who speaks for the application; `role` is one of seeker, helper"),
+        (ThreadSpeakers(speaker_field="rolle"), "has no field `rolle` that tells who speaks. Did you mean `role`?"),
+        (ThreadSpeakers(), "does not tell who speaks for the application; `role` is one of seeker, helper"),
         (
-            Voices(speaker_field="role", application=("helpr",)),
+            ThreadSpeakers(speaker_field="role", application=("helpr",)),
             "has no remark whose `role` is `helpr`. Did you mean `helper`?",
         ),
     ],
 )
-def test_the_speaker_of_the_application_must_be_known(voices, message):
-    _, told = turns(file_of(*said(("seeker", "A"), ("helper", "B"))), voices)
+def test_the_speaker_of_the_application_must_be_known(speakers, message):
+    _, told = turns(file_of(*said(("seeker", "A"), ("helper", "B"))), speakers)
 
     assert [one.message for one in told.table.faults] == [message]
 
@@ -125,9 +125,13 @@ def test_a_role_is_not_a_name():
 def test_usual_names_are_detected_in_the_usual_fields():
     remarks = file_of(*said(("user", "A"), ("GPT", "B")), *said(("x", "A"), ("Bot", "B"), field="speaker.type"))
 
-    voices = with_guess(Voices(), remarks)
+    speakers = with_guess(ThreadSpeakers(), remarks)
 
-    assert (voices.speaker_field, voices.application, silent_among(voices, remarks)) == ("speaker.type", ("Bot",), ())
+    assert (speakers.speaker_field, speakers.application, silent_among(speakers, remarks)) == (
+        "speaker.type",
+        ("Bot",),
+        (),
+    )
 
 
 def test_only_plain_values_are_imported():

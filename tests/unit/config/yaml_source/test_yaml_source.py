@@ -47,8 +47,8 @@ def test_an_anchor_may_be_used_twice():
         (Diagnostic(path=("a", "b"), message="m", at_key=True), (2, 3, 1)),
         (Diagnostic(path=("a", "b", "c"), message="m"), (2, 3, 1)),
         (Diagnostic(path=("a", "d", 1), message="m"), (3, 10, 3)),
-        (Diagnostic(path=("a", "e"), message="m", words="{{ x }}"), (4, 12, 7)),
-        (Diagnostic(path=("a", "f"), message="m", words="{{ y }}"), (6, 9, 7)),
+        (Diagnostic(path=("a", "e"), message="m", part="{{ x }}"), (4, 12, 7)),
+        (Diagnostic(path=("a", "f"), message="m", part="{{ y }}"), (6, 9, 7)),
     ],
 )
 def test_a_path_becomes_line_column_and_width(fault, place):

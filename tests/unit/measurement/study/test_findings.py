@@ -67,7 +67,7 @@ def test_rates_come_before_agreement():
 CLAIM = Claim(text="Stays polite.", kind=ClaimKind.CAPABILITY, scripts=("a", "b"))
 
 
-def standings_of(claim: Claim, *, guideline=None, judges=("judge",), **labels):
+def claim_tests_of(claim: Claim, *, guideline=None, judges=("judge",), **labels):
     """Return how a claim stands after dialogues a to d, labelled by judges."""
     study = SmallStudy(connection=CALLABLE, guideline=guideline or polite())
     for label in "abcd":
@@ -92,7 +92,7 @@ def standings_of(claim: Claim, *, guideline=None, judges=("judge",), **labels):
     ids=["none", "one", "one unlabelled", "unreadable", "others' scripts"],
 )
 def test_only_labelled_dialogues_of_its_scripts_count(labels, status, n, contradicting):
-    (test,) = standings_of(CLAIM, **labels)
+    (test,) = claim_tests_of(CLAIM, **labels)
 
     assert (test.status, test.n, test.contradicting) == (status, n, contradicting)
     assert (test.planned, test.rule, test.annotator) == (2, "impolite", "judge")
@@ -100,7 +100,7 @@ def test_only_labelled_dialogues_of_its_scripts_count(labels, status, n, contrad
 
 
 def test_each_annotator_has_a_separate_finding():
-    tests = standings_of(CLAIM, judges=("one", "two"), a="yes", b="yes")
+    tests = claim_tests_of(CLAIM, judges=("one", "two"), a="yes", b="yes")
 
     assert [(test.annotator, test.status) for test in tests] == [
         ("one", ClaimStatus.SUPPORTED),
@@ -118,13 +118,13 @@ def test_each_annotator_has_a_separate_finding():
     ],
 )
 def test_an_untested_claim_states_why(claim, judges, reason):
-    (test,) = standings_of(claim, judges=judges, a="yes")
+    (test,) = claim_tests_of(claim, judges=judges, a="yes")
 
     assert (test.status, test.reason) == (ClaimStatus.NOT_TESTED, reason)
 
 
 def test_a_rule_about_other_dialogues_does_not_test_a_claim():
-    (test,) = standings_of(CLAIM, guideline=polite(among={"kind": "safe"}), a="yes")
+    (test,) = claim_tests_of(CLAIM, guideline=polite(among={"kind": "safe"}), a="yes")
 
     assert (test.status, test.planned) == (ClaimStatus.NOT_TESTED, 0)
 
@@ -141,7 +141,7 @@ def test_a_rule_has_the_shortest_unambiguous_name(name, n):
 def test_a_claim_without_testable_dialogues_states_why():
     claim = Claim(text="Was trained on licensed texts.", kind=ClaimKind.CAPABILITY, untestable="No dialogue shows it.")
 
-    (test,) = standings_of(claim, a="yes")
+    (test,) = claim_tests_of(claim, a="yes")
 
     assert (test.status, test.reason, test.n) == (ClaimStatus.UNTESTABLE, "No dialogue shows it.", 0)
 
@@ -270,7 +270,9 @@ def test_without_a_limit_no_tester_reaches_it(event):
 def test_guesses_are_compared_with_chance_and_withdrawals_are_counted(event):
     found = event_finding(event.study, event_record(event.store, event.study))
 
-    assert [(leak.rate.count, leak.rate.n, leak.chance) for leak in found.leaks if leak.level is None] == [(2, 2, 0.5)]
+    assert [(leak.rate.count, leak.rate.n, leak.chance) for leak in found.blinding if leak.level is None] == [
+        (2, 2, 0.5)
+    ]
     assert [(one.kind, one.n_people, one.dialogues) for one in found.withdrawals] == [(Withdrawal.REMOVE, 1, 1)]
 
 

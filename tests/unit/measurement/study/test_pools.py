@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.pooled import pooled_evidence
-from tests.fakes.report import assets, words
+from tests.fakes.report import assets, reading_aids
 from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.answer_rules import annotators_of, labels_of
 from theodolite.domain.estimate import Undefined
@@ -81,7 +81,7 @@ def test_beside_a_judge_a_pool_has_its_own_headline_row():
     ]
 
     assert found == [("defect", "words", 6), ("defect", PEOPLE, 5), ("harmful", PEOPLE, 0)]
-    text = summary_text(evidence, measure_study(evidence), facts(), words())
+    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
     assert "3 of 6" in text
     assert "1.5 of 5" in text
     assert "cleo" not in text
@@ -113,7 +113,7 @@ def test_agreement_of_judge_and_pool_is_the_share_of_its_labels():
     assert agreement.measure is Measure.EXACT_AGREEMENT
     assert (agreement.result.value, agreement.result.n) == (pytest.approx(3.5 / 5), 5)
     assert agreement.result.low < agreement.result.value < agreement.result.high
-    text = " ".join(summary_text(evidence, measure_study(evidence), facts(), words()).split())
+    text = " ".join(summary_text(evidence, measure_study(evidence), facts(), reading_aids()).split())
     assert "label: words (not validated) agrees with people on 3.5 of 5 dialogues." in text
 
 
@@ -151,7 +151,7 @@ def test_the_disposition_adds_up_to_the_plan():
 def test_the_screen_has_one_row_for_all_people():
     evidence = pooled_evidence()
 
-    text = summary_text(evidence, measure_study(evidence), facts(), words())
+    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
 
     assert "1.5 of 5" in text
     assert "cleo" not in text

@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Ending, Level, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.findings.realism import GroupCover, RoleBreak, RoleBreakKind, SpokenSide, StyleMark
+from theodolite.domain.findings.realism import GroupCover, RoleBreak, RoleBreakKind, StyleMark, StyleSummary
 from theodolite.domain.persona import Persona, Strategy
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario
@@ -39,7 +39,7 @@ EVIDENCE = listed_evidence(BOTH, RUN, sessions_of(BOTH, *(recording(f"r{n}") for
 
 
 def side(held_by, values, *, clusters=None, applications=("bot",), groups=None):
-    return SpokenSide(
+    return StyleSummary(
         scenario="shop",
         level=Level.MODEL_TESTING,
         held_by=held_by,
@@ -52,7 +52,7 @@ def side(held_by, values, *, clusters=None, applications=("bot",), groups=None):
 
 def compared(people, simulated, measurements=()):
     """Return the one comparison of two sides."""
-    (found,) = realisms(replace(EVIDENCE, spoken=(people, simulated)), measurements)
+    (found,) = realisms(replace(EVIDENCE, style_summaries=(people, simulated)), measurements)
     return found
 
 

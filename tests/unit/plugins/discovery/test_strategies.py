@@ -65,14 +65,14 @@ def study(tmp_path: Path) -> Path:
 def test_a_scenario_stores_the_metadata_of_a_plugin_strategy(study: Path) -> None:
     loaded = load_study(study, resolver=OURS)
 
-    assert loaded.study.scenario("door").brought == (StrategyInfo(name="ours/beg", tries=2, edition=3),)
+    assert loaded.study.scenario("door").own_strategies == (StrategyInfo(name="ours/beg", tries=2, edition=3),)
     assert estimate_calls(loaded).turns == 2
 
 
 def test_shipped_strategies_store_no_metadata(study: Path) -> None:
     study.write_text(STUDY.replace("ours/beg", "rephrase"), encoding="utf-8")
 
-    assert load_study(study, resolver=OURS).study.scenario("door").brought == ()
+    assert load_study(study, resolver=OURS).study.scenario("door").own_strategies == ()
 
 
 def test_a_plugin_strategy_runs_and_its_attempts_are_recorded(study: Path) -> None:

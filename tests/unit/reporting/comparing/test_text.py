@@ -10,7 +10,7 @@ from theodolite.domain.guideline import Violation
 from theodolite.measurement.sample_size import compare_by_mitigation, compare_sides
 from theodolite.reporting.comparing.document import comparison_document
 from theodolite.reporting.comparing.text import comparison_html, comparison_text
-from theodolite.reporting.words.estimates import leading
+from theodolite.reporting.text.estimates import leading
 
 
 def compared(first=None, second=None):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import words
+from tests.fakes.report import reading_aids
 from tests.fakes.responses import AFTER, BOTH, STUDY, evidence, said
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Construct
@@ -31,7 +31,7 @@ def blocks():
         replace(one, instrument_version=version_of(MARKED), answers=(*one.answers, said("seen", "yes"))) for one in BOTH
     ]
     known = evidence(*told, of=replace(STUDY, questionnaires=(MARKED,)))
-    return construct_blocks(subject_of(known, measure_study(known), facts(), words()))
+    return construct_blocks(subject_of(known, measure_study(known), facts(), reading_aids()))
 
 
 def test_constructs_are_listed_in_order_with_their_questions(blocks):

@@ -1,7 +1,7 @@
 import functools
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, report_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids, report_named
 from theodolite.reporting.page.distributions import (
     control_charts,
     funnels,
@@ -15,7 +15,7 @@ from theodolite.reporting.page.subject import subject_of
 
 @functools.cache
 def subject(name):
-    return subject_of(evidence_named(name), findings_named(name), facts(), words())
+    return subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
 
 
 def numbers(table):

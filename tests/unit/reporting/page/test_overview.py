@@ -1,14 +1,14 @@
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids
 from theodolite.reporting.page.overview import findings_of, tags_of, tiles_of
 from theodolite.reporting.page.review import chips_of
 from theodolite.reporting.page.subject import subject_of
 
 
 def subject(name):
-    made = subject_of(evidence_named(name), findings_named(name), facts(), words())
+    made = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
     chips_of(made)
     return made
 

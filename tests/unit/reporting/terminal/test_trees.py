@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.trees import FEW, answers, design, leaf, leaves
 from tests.unit.measurement.trees.tree.test_comparing import tree
 from theodolite.measurement.trees.measuring import measure_tree
-from theodolite.reporting.terminal.trees import comparison_lines, design_lines, summary_words, tree_lines
+from theodolite.reporting.terminal.trees import comparison_lines, design_lines, tree_lines, tree_summary_text
 
 NODES = {
     "top": {"summary": "aggregation", "of": {"x": 1, "y": 2}, "beside": ["kinds"]},
@@ -70,6 +70,6 @@ def test_incompatible_trees_have_no_order():
 
 
 def test_a_tree_without_data_is_reported_as_such():
-    assert summary_words([measure_tree(design(NODES), [], draws=FEW, application="bot")]) == (
+    assert tree_summary_text([measure_tree(design(NODES), [], draws=FEW, application="bot")]) == (
         "small, the highest branch of each: bot no data."
     )

@@ -48,8 +48,10 @@ def test_the_same_request_draws_the_same_and_a_larger_one_continues():
 def test_the_file_contains_the_drawn_dialogues_and_no_verdict():
     found = drawn(20)
 
-    assert len({slip.item for slip in found.slips}) == 20
-    assert not any("defect" in slip.item + slip.material + slip.dialogue for slip in found.slips)
+    assert len({label_row.item for label_row in found.label_rows}) == 20
+    assert not any(
+        "defect" in label_row.item + label_row.material + label_row.dialogue for label_row in found.label_rows
+    )
 
 
 def test_dialogues_labelled_by_a_person_are_not_drawn_again():

@@ -95,8 +95,8 @@ def test_nothing_is_preselected_and_non_responses_are_offered_only_where_allowed
     sheet = annotation_page(GUIDELINE, DIALOGUE, ())
 
     assert {item.value for item in sheet.items} == {""}
-    assert [one.words for one in sheet.item("released@1").field.aside] == ["Unable to determine"]
-    assert [one.words for one in sheet.item("withheld").field.aside] == ["Does not apply"]
+    assert [one.text for one in sheet.item("released@1").field.aside] == ["Unable to determine"]
+    assert [one.text for one in sheet.item("withheld").field.aside] == ["Does not apply"]
 
 
 def test_a_non_response_is_shown_as_the_selected_answer():

@@ -38,7 +38,7 @@ def test_an_attempt_that_builds_on_another_belongs_to_its_strategy():
     strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "with a story", "refines": "2"})
 
     assert [strategy.n_refinements for strategy in strategies] == [0, 1]
-    assert [(note.label, note.words, note.refines) for note in notes_on(STUDY, strategies)] == [
+    assert [(note.label, note.text, note.refines) for note in notes_on(STUDY, strategies)] == [
         ("1", "asked plainly", ""),
         ("2", "grandmother", ""),
         ("2.2", "with a story", "2"),

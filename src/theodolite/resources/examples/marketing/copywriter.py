@@ -14,12 +14,12 @@ OPENINGS = {"warm": "Socks in two colours again? Never mind.", "plain": "Here ar
 def on_brief(prompt: str) -> str:
     """Return an advertisement that has every part of the brief in it."""
     brief = read_brief(prompt)
-    voice = next((text for word, text in OPENINGS.items() if word in brief["Voice"]), "")
+    opening = next((text for word, text in OPENINGS.items() if word in brief["Voice"]), "")
     place = brief["Places"].split(",")[0].strip()
     house = brief["Brand"].split(",")[0]
     about = brief["Brand"].partition(", ")[2]
     return (
-        f"{voice} {brief['Product'].capitalize()} by {house}, {about}: for {brief['Audience']} of {brief['Region']}, "
+        f"{opening} {brief['Product'].capitalize()} by {house}, {about}: for {brief['Audience']} of {brief['Region']}, "
         f"whether you come by {place} or the long way round."
     )
 

@@ -19,7 +19,7 @@ def stars(turns: Sequence[Mapping[str, str]]) -> dict[str, str]:
         "audience": brief["Audience"].lower() in text,
         "region": any(place.strip().lower() in text for place in brief["Places"].split(",")),
     }
-    foreign = [words for words in FOREIGN if words in text]
+    foreign = [phrase for phrase in FOREIGN if phrase in text]
     left_out = [name for name, is_there in parts.items() if not is_there]
-    why = "; ".join([f"without {name}" for name in left_out] + [f"says `{words}`" for words in foreign])
+    why = "; ".join([f"without {name}" for name in left_out] + [f"says `{phrase}`" for phrase in foreign])
     return {"stars": str(max(1, 1 + sum(parts.values()) - len(foreign))), "why": why or "every part of the brief"}

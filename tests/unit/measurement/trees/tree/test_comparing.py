@@ -112,12 +112,12 @@ def tabled(name: str, x: int, y: int | None) -> TreeComparisonTable:
     return TreeComparisonTable(design=one.design, table=table_of(leaves), application=name)
 
 
-def standing(*applications: tuple[str, int, int | None]):
+def tree_order(*applications: tuple[str, int, int | None]):
     return compare_applications([tabled(*each) for each in applications], ("x", "y"), draws=FEW)
 
 
 def test_a_dominated_application_is_not_on_the_front():
-    found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
+    found = tree_order(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
 
     assert found.front == ("low", "mixed")
     assert found.front_odds["low"] > 0.9
@@ -125,7 +125,7 @@ def test_a_dominated_application_is_not_on_the_front():
 
 
 def test_all_pairs_are_compared_and_some_are_unordered():
-    found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
+    found = tree_order(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
 
     assert [(pair.first, pair.second, pair.order) for pair in found.comparisons] == [
         ("low", "mixed", "incomparable"), ("low", "high", "lower"), ("mixed", "high", "lower"),
@@ -133,14 +133,14 @@ def test_all_pairs_are_compared_and_some_are_unordered():
 
 
 def test_only_dimensions_with_data_on_all_sides_enter_the_front():
-    found = standing(("low", 4, 30), ("half", 8, None))
+    found = tree_order(("low", 4, 30), ("half", 8, None))
 
     assert found.dimensions == ("x",)
     assert found.front == ("low",)
 
 
 def test_many_applications_are_compared_with_the_first_only():
-    found = standing(*((f"app{number}", number, number) for number in range(7)))
+    found = tree_order(*((f"app{number}", number, number) for number in range(7)))
 
     assert {pair.first for pair in found.comparisons} == {"app0"}
     assert len(found.comparisons) == 6

@@ -3,13 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids
 from tests.unit.reporting.queries.rates.test_matrix import AREAS, STUDY, rate, rates
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.reporting.page.answer import heatmap_of
 from theodolite.reporting.page.subject import subject_of
 
-BASE = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
+BASE = subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())
 
 
 def heatmap(*found):

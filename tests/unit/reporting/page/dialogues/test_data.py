@@ -25,7 +25,7 @@ def test_an_attack_ends_with_the_result_of_its_strategy(ending, held_by, strateg
 
 
 def test_source_material_of_a_turn_is_shown_beside_it():
-    kept = _Kept(calls=CallTexts(room=0), scenarios=())
+    kept = _Kept(calls=CallTexts(size_budget=0), scenarios=())
     about = dialogue(turn(1, context="Open at nine."), turn(2))
 
     entry = _dialogue(about, kept)

@@ -2,14 +2,14 @@ from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import PLAIN, VOTES
-from tests.fakes.report import evidence_named, findings_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids
 from theodolite.reporting.page.judges import diagnostics_tables
 from theodolite.reporting.page.subject import subject_of
 
 
 def tables(*conducts):
     evidence = evidence_named("live")
-    subject = subject_of(evidence, replace(findings_named("live"), judge_diagnostics=conducts), facts(), words())
+    subject = subject_of(evidence, replace(findings_named("live"), judge_diagnostics=conducts), facts(), reading_aids())
     return subject, {table.title: table for table in diagnostics_tables(subject)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import words
+from tests.fakes.report import reading_aids
 from tests.unit.measurement.study.test_order_metrics import suggested
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.judges import order_effect_tables
@@ -14,7 +14,7 @@ from theodolite.reporting.results.annotators import order_effect_entry
 def test_effects_of_suggestions_have_a_table_with_a_note() -> None:
     evidence = suggested(10)
     findings = measure_study(evidence)
-    tables = order_effect_tables(subject_of(evidence, findings, facts(), words()))
+    tables = order_effect_tables(subject_of(evidence, findings, facts(), reading_aids()))
     (table,) = [one for one in tables if one.title.startswith("Suggestions of a judge")]
 
     assert len(table.rows) == 2

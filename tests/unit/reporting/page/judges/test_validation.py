@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from tests.fakes.evidence_variants import validated_evidence
-from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
+from tests.fakes.report import evidence_named, facts, findings_named, reading_aids, report_named
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.judges import validation_views
@@ -27,7 +27,7 @@ def findings():
 
 @cache
 def subject():
-    return subject_of(evidence(), findings(), facts(), words())
+    return subject_of(evidence(), findings(), facts(), reading_aids())
 
 
 def test_a_validation_report_shows_agreement_accuracy_and_the_ceiling():
@@ -61,7 +61,7 @@ def test_groups_of_people_have_a_separate_table():
     group = replace(one, measure=Measure.CROSS_AGREEMENT, subject=subject)
     grouped = replace(report, measurements=(*report.measurements, group))
     (view,) = validation_views(
-        subject_of(replace(evidence(), validation_reports=(grouped,)), findings(), facts(), words())
+        subject_of(replace(evidence(), validation_reports=(grouped,)), findings(), facts(), reading_aids())
     )
 
     assert view.tables[-2].title == "Agreement with the groups that people describe themselves by"
@@ -91,7 +91,7 @@ def test_the_corrected_mean_is_shown_too():
 
 
 def test_a_judge_without_validation_is_marked():
-    live = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
+    live = subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())
 
     assert rule_blocks(live)[0].tables[0][0] == "grounded (not validated)"
     assert validation_views(live) == ()
@@ -99,7 +99,7 @@ def test_a_judge_without_validation_is_marked():
 
 
 def test_summary_and_results_state_when_the_judge_was_validated():
-    text = " ".join(summary_text(evidence(), findings(), facts(), words()).split())
+    text = " ".join(summary_text(evidence(), findings(), facts(), reading_aids()).split())
     results = results_document(evidence(), findings(), facts())
 
     assert "grounded (validated 2026-03-02) agrees with people on" in text
@@ -129,7 +129,7 @@ def test_many_people_share_a_table_with_one_row_each():
     )
     crowded = replace(evidence(), validation_reports=(replace(report, authorities=people, measurements=each),))
 
-    (view,) = validation_views(subject_of(crowded, findings(), facts(), words()))
+    (view,) = validation_views(subject_of(crowded, findings(), facts(), reading_aids()))
 
     assert [table.title for table in view.tables] == [
         "Agreement with each person",

@@ -2,7 +2,7 @@ import functools
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids
 from theodolite.reporting.page.answer import answer_view
 from theodolite.reporting.page.overview import reader_questions
 from theodolite.reporting.page.subject import subject_of
@@ -12,7 +12,7 @@ from theodolite.reporting.queries.headline import headline
 
 @functools.cache
 def answers(name):
-    subject = subject_of(evidence_named(name), findings_named(name), facts(), words())
+    subject = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
     return {one.text: one for one in reader_questions(subject)}
 
 
@@ -54,12 +54,12 @@ def test_a_validated_judge_is_nowhere_called_unvalidated_in_a_run_without_human_
     """The headline and the first-screen note looked at the labels of this run alone."""
     evidence = replace(evidence_named("live"), validation_reports=evidence_named("certified").validation_reports)
     findings = findings_named("live")
-    subject = subject_of(evidence, findings, facts(), words())
+    subject = subject_of(evidence, findings, facts(), reading_aids())
     (trust,) = [one for one in reader_questions(subject) if one.text == "Can I trust the judge?"]
 
     assert trust.answers == ("grounded: validated; no human labels to compare with in this run.",)
     assert "not validated" not in headline(evidence, agreements_of(findings))
-    assert words().aid("judge_untried") not in answer_view(subject).aids
+    assert reading_aids().aid("judge_untried") not in answer_view(subject).aids
 
 
 def test_the_highest_defect_count_opens_its_dialogues():

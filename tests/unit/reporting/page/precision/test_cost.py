@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from tests.fakes.evidence import changed, facts, live_evidence
-from tests.fakes.report import findings_named, words
+from tests.fakes.report import findings_named, reading_aids
 from theodolite.domain.run import Spending, SpendingPart, UnitKind
 from theodolite.reporting.page.precision import cost_chart
 from theodolite.reporting.page.subject import subject_of
@@ -12,7 +12,7 @@ JUDGING = Spending(calls=60, attempts=61, tokens_in=9000, tokens_out=300, cost_m
 
 def chart_of(parts, total):
     evidence = replace(changed(live_evidence(), spending=total), spending_parts=parts)
-    return cost_chart(subject_of(evidence, findings_named("live"), facts(), words()))
+    return cost_chart(subject_of(evidence, findings_named("live"), facts(), reading_aids()))
 
 
 def part(stage, spending, **names):

@@ -106,7 +106,7 @@ def test_an_unfinished_run_is_marked_before_any_number():
 
 def test_missing_assets_are_reported():
     with pytest.raises(InputError, match=r"report\.html"):
-        report_html(evidence_named("live"), findings_named("live"), facts(), {"words.yaml": ""})
+        report_html(evidence_named("live"), findings_named("live"), facts(), {"reading_aids.yaml": ""})
 
 
 def test_the_same_run_gives_the_same_report():

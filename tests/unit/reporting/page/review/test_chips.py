@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids
 from theodolite.reporting.page.review import chips_of
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.cases import rules_of
 
 
 def chips(name):
-    subject = subject_of(evidence_named(name), findings_named(name), facts(), words())
+    subject = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
     return subject, {chip.name: chip for chip in chips_of(subject)}
 
 

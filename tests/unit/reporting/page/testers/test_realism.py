@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, words
+from tests.fakes.report import evidence_named, findings_named, reading_aids
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
@@ -11,10 +11,10 @@ from theodolite.domain.findings.realism import (
     GroupCover,
     RateContrast,
     Realism,
-    SpokenSide,
     StyleContrast,
     StyleMark,
     StyleSpread,
+    StyleSummary,
 )
 from theodolite.measurement.proportion import defect_rate
 from theodolite.reporting.page.subject import subject_of
@@ -42,7 +42,7 @@ def side(held_by, n):
     clusters = [str(number) for number in range(n)]
     level, applications = Level.MODEL_TESTING, ("bot",)
     parts = {"scenario": "shop", "level": level, "applications": applications, "groups": {}, "marks": {}}
-    return SpokenSide(held_by=held_by, clusters=clusters, **parts)
+    return StyleSummary(held_by=held_by, clusters=clusters, **parts)
 
 
 def table(held_by=TesterType.RECORDED, rate=RATE, capital=CAPITAL):
@@ -54,7 +54,7 @@ def table(held_by=TesterType.RECORDED, rate=RATE, capital=CAPITAL):
         groups=(GroupCover(name="age", both=("young",), people_only=("old", "teen")),),
     )
     findings = replace(findings_named("live"), realisms=(realism,))
-    (found,) = realism_blocks(subject_of(evidence_named("live"), findings, facts(), words()))
+    (found,) = realism_blocks(subject_of(evidence_named("live"), findings, facts(), reading_aids()))
     return found
 
 

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, words
+from tests.fakes.report import assets, reading_aids
 from tests.fakes.responses import BOTH, evidence, response, said
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
@@ -31,7 +31,7 @@ def findings(heard):
 
 @pytest.fixture(scope="module")
 def blocks(heard, findings):
-    return response_blocks(subject_of(heard, findings, facts(), words()))
+    return response_blocks(subject_of(heard, findings, facts(), reading_aids()))
 
 
 def test_levels_are_separate_and_state_their_testers(blocks):

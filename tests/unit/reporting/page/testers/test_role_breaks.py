@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, evidence_named, findings_named, words
+from tests.fakes.report import assets, evidence_named, findings_named, reading_aids
 from theodolite.domain.findings.realism import RoleBreak, RoleBreakCheck, RoleBreakKind
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
@@ -23,7 +23,7 @@ CHECKS = (
 
 def subject(checks):
     findings = replace(findings_named("live"), role_breaks=checks)
-    return subject_of(evidence_named("live"), findings, facts(), words())
+    return subject_of(evidence_named("live"), findings, facts(), reading_aids())
 
 
 def test_a_role_break_opens_its_dialogues_and_shows_one():

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.unit.reporting.words.descriptions.test_criteria import STATED
+from tests.unit.reporting.text.descriptions.test_criteria import STATED
 from theodolite.reporting.results.document import criteria_entries
 
 

@@ -8,7 +8,7 @@ from tests.fakes.evidence import xstest_evidence
 from tests.fakes.evidence_variants import AGE, OLD, labelled_evidence
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text, share_text
+from theodolite.reporting.text.estimates import coefficient_text, difference_text, rate_text, share_text
 from theodolite.usecases.judge_validation import validation_report_of
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

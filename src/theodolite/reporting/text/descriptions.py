@@ -18,7 +18,7 @@ from theodolite.domain.status import Call, spent_on
 from theodolite.domain.study import Study, deviations_of
 from theodolite.domain.study_parts import ContaminationCheck, ScenarioMaterial, StatedCriteria
 from theodolite.domain.text import cost_text
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judges are asked have changed since"
 
@@ -108,7 +108,7 @@ _RECORDED: Mapping[TesterKind, tuple[str, str]] = {
 }
 
 
-def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tuple[str, str]:
+def cluster_nouns(settings: Iterable[Setting], subject: EstimateSubject) -> tuple[str, str]:
     """Return the name of one and of several clusters of an estimate's sessions.
 
     Args:
@@ -136,7 +136,7 @@ def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], .
     )
 
 
-def found_words(finding: RiskFinding) -> str:
+def detected_text(finding: RiskFinding) -> str:
     """Return the share of reviewed dialogues or sessions in which a risk materialised."""
     units = {record.dialogue or record.session for record in finding.materialised}
     n_seen = finding.n - finding.n_unseen
@@ -146,7 +146,7 @@ def found_words(finding: RiskFinding) -> str:
     return f"in {figures.count(len(units))} of {_number(finding, n_seen)}{dismissed}"
 
 
-def open_words(finding: RiskFinding) -> str:
+def open_findings_text(finding: RiskFinding) -> str:
     """Return the pending decisions; empty for none."""
     parts = []
     if finding.pending:
@@ -182,10 +182,10 @@ def unread_text(check: RoleBreakCheck) -> str:
 
 def phrase_of(rule: DefectRule, sizes: Collection[int]) -> str:
     """Return the definition of a defect, with the number of dialogues if it is the same for all rates."""
-    words = rule.phrase or f"defect ({rule.condition}), of {{n}}"
+    text = rule.phrase or f"defect ({rule.condition}), of {{n}}"
     if len(set(sizes)) > 1:
-        words = words.split(", of {n}")[0]
-    return words.replace("{n}", figures.count(max(sizes, default=0)))
+        text = text.split(", of {n}")[0]
+    return text.replace("{n}", figures.count(max(sizes, default=0)))
 
 
 def heading_of(guideline: Guideline, rule: DefectRule) -> str:

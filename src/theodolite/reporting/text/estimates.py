@@ -11,7 +11,7 @@ from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefine
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure, Weighting
 from theodolite.domain.findings.number import PluginMeasurement
 from theodolite.domain.undefined_reasons import undefined_text
-from theodolite.reporting.words import figures
+from theodolite.reporting.text import figures
 
 
 def rate_text(result: Estimate | Undefined, bound: float | None = None) -> str:
@@ -185,7 +185,7 @@ def rate_name(rate: PairedRate, comparison: Comparison) -> str:
         name += f" {subject.rule}"
     if any(estimate_subject.annotator != subject.annotator for estimate_subject in same):
         name += f", {annotator_title(comparison, subject.annotator)}"
-    return ", ".join(words for words in (name, subject.test_setting) if words)
+    return ", ".join(text for text in (name, subject.test_setting) if text)
 
 
 def annotator_title(comparison: Comparison, annotator: str) -> str:

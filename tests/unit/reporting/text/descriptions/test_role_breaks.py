@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from theodolite.domain.findings.realism import RoleBreak, RoleBreakCheck, RoleBreakKind
-from theodolite.reporting.words.descriptions import role_breaks_text
+from theodolite.reporting.text.descriptions import role_breaks_text
 
 
 def check(kind, *labels, n=58, unread=0):

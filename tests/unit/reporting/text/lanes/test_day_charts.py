@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from theodolite.reporting.words.lanes import DAY_TOP, DAY_WIDTH, PLOT, DayChart, Mark, day_bars, day_chart
+from theodolite.reporting.text.lanes import DAY_TOP, DAY_WIDTH, PLOT, DayChart, Mark, day_bars, day_chart
 
 
 def chart(**more) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from theodolite.domain.flow import Message, Reply, Speaker
 from theodolite.domain.status import Call
-from theodolite.reporting.words.descriptions import PROMPT_CHANGED, call_texts, spent_text
+from theodolite.reporting.text.descriptions import PROMPT_CHANGED, call_texts, spent_text
 
 PAID = Call(reply=Reply(text="Yes.", finish="stop", tokens_in=1200, tokens_out=20, cost_microusd=410))
 

@@ -18,17 +18,17 @@ class Aid:
 
     Attributes:
         when: Conditions under which it is shown.
-        words: The full text, with placeholders for values in braces.
+        text: The full text, with placeholders for values in braces.
         short: The text for a narrow terminal.
     """
 
     when: str
-    words: str
+    text: str
     short: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureWords:
+class MeasureDescription:
     """Description of a measure.
 
     Attributes:
@@ -43,7 +43,7 @@ class MeasureWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlertWords:
+class AlertDescription:
     """Meaning of an alarm, as text.
 
     Attributes:
@@ -58,8 +58,8 @@ class AlertWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """All texts of a words file.
+class ReadingAids:
+    """All texts of a file of reading aids.
 
     Attributes:
         aids: Name to reading aid.
@@ -70,23 +70,23 @@ class Words:
     """
 
     aids: Mapping[str, Aid]
-    measures: Mapping[str, MeasureWords]
+    measures: Mapping[str, MeasureDescription]
     methods: Mapping[str, str]
-    alerts: Mapping[str, AlertWords]
+    alerts: Mapping[str, AlertDescription]
     terms: Mapping[str, str]
 
     def aid(self, name: str, **values: object) -> str:
         """Return the full text of a reading aid with its values filled in."""
-        return _filled(self._aid(name).words, name, values)
+        return _filled(self._aid(name).text, name, values)
 
     def short(self, name: str, **values: object) -> str:
         """Return the short text of a reading aid with its values filled in."""
         return _filled(self._aid(name).short, name, values)
 
-    def measure(self, name: str) -> MeasureWords:
+    def measure(self, name: str) -> MeasureDescription:
         """Return the description of a measure; a default if the file has none."""
         plain = name.replace("_", " ").capitalize()
-        return self.measures.get(name, MeasureWords(title=plain, definition="", formula=""))
+        return self.measures.get(name, MeasureDescription(title=plain, definition="", formula=""))
 
     def method(self, name: str) -> str:
         """Return the known facts on a method: by its exact name, or the longest name that it contains."""
@@ -98,7 +98,7 @@ class Words:
         try:
             return self.aids[name]
         except KeyError:
-            message = f"expected a reading aid of the words file, got `{name}`; it has {', '.join(self.aids)}"
+            message = f"expected a reading aid of the file of reading aids, got `{name}`; it has {', '.join(self.aids)}"
             raise InputError(message) from None
 
 
@@ -111,23 +111,23 @@ def _filled(text: str, name: str, values: Mapping[str, object]) -> str:
 
 
 @lru_cache(maxsize=4)
-def read_words(text: str) -> Words:
-    """Return the content of a words file; a text is parsed once per process.
+def read_reading_aids(text: str) -> ReadingAids:
+    """Return the content of a file of reading aids; a text is parsed once per process.
 
     Raises:
         InputError: If a part of the file is missing.
     """
     parsed = YAML(typ="safe", pure=True).load(text)
     try:
-        return Words(
+        return ReadingAids(
             aids={name: Aid(**entry) for name, entry in parsed["aids"].items()},
-            measures={name: MeasureWords(**entry) for name, entry in parsed["measures"].items()},
+            measures={name: MeasureDescription(**entry) for name, entry in parsed["measures"].items()},
             methods=dict(parsed["methods"]),
-            alerts={kind: AlertWords(**entry) for kind, entry in parsed["alerts"].items()},
+            alerts={kind: AlertDescription(**entry) for kind, entry in parsed["alerts"].items()},
             terms=dict(parsed["terms"]),
         )
     except (KeyError, TypeError) as error:
-        message = f"expected a words file with `aids`, `measures`, `methods`, `alerts` and `terms`; {error} is amiss"
+        message = f"expected a file with `aids`, `measures`, `methods`, `alerts` and `terms`; {error} is wrong"
         raise InputError(message) from error
 
 

@@ -6,7 +6,7 @@ from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.plan import Setting
 from theodolite.domain.plan import TesterKind as Kind
-from theodolite.reporting.words.descriptions import cluster_words
+from theodolite.reporting.text.descriptions import cluster_nouns
 
 
 def setting(kind, level=Level.MODEL_TESTING, held_by=TesterType.SIMULATED_USER):
@@ -35,4 +35,4 @@ SLOT = setting(Kind.SLOT, Level.RED_TEAMING, TesterType.PERSON)
     ],
 )
 def test_clusters_are_named_by_their_unit(settings, limits, words):
-    assert cluster_words(settings, EstimateSubject(application="bot", **limits)) == words
+    assert cluster_nouns(settings, EstimateSubject(application="bot", **limits)) == words

@@ -5,8 +5,8 @@ from __future__ import annotations
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import Chance, OrderEffect, OrderProfile, OrderSide, OrderValue, RankingAgreement
 from theodolite.domain.undefined_reasons import undefined_text
-from theodolite.reporting.words import figures
-from theodolite.reporting.words.estimates import coefficient_text
+from theodolite.reporting.text import figures
+from theodolite.reporting.text.estimates import coefficient_text
 
 
 def profile_text(profile: OrderProfile | Undefined) -> str:

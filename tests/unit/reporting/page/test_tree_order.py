@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, report_named, words
-from theodolite.domain.tree_finding import TreeComparison, TreeStanding
+from tests.fakes.report import evidence_named, findings_named, reading_aids, report_named
+from theodolite.domain.tree_finding import TreeComparison, TreeOrder
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.page.tree_standing import standing_picture
+from theodolite.reporting.page.tree_order import tree_order_view
 
-BARE = TreeStanding(tree="t", dimensions=(), comparisons=())
+BARE = TreeOrder(tree="t", dimensions=(), comparisons=())
 
 
 def pair(first, second, order, **more):
@@ -19,9 +19,9 @@ def pair(first, second, order, **more):
 
 
 def picture(*pairs, **parts):
-    standing = replace(BARE, comparisons=pairs, **parts)
-    findings = replace(findings_named("xstest"), standings=(standing,), trees=())
-    return standing_picture(subject_of(evidence_named("xstest"), findings, facts(), words()), "t")
+    tree_order = replace(BARE, comparisons=pairs, **parts)
+    findings = replace(findings_named("xstest"), tree_orders=(tree_order,), trees=())
+    return tree_order_view(subject_of(evidence_named("xstest"), findings, facts(), reading_aids()), "t")
 
 
 def test_a_chain_runs_from_left_to_right_without_implied_lines():
@@ -29,7 +29,7 @@ def test_a_chain_runs_from_left_to_right_without_implied_lines():
 
     assert [place.x for place in order.places] == [20.0, 170.0, 320.0]
     assert len(order.lines) == 2
-    assert order.words == ("a is nowhere higher than b", "b is nowhere higher than c")
+    assert order.text == ("a is nowhere higher than b", "b is nowhere higher than c")
 
 
 def test_incomparable_applications_share_one_column_without_a_line():
@@ -49,9 +49,9 @@ def test_a_diagram_that_would_omit_pairs_is_not_drawn(pairs):
 
 
 def test_a_single_application_has_no_order():
-    subject = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
+    subject = subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())
 
-    assert standing_picture(subject, "by-guideline") is None
+    assert tree_order_view(subject, "by-guideline") is None
 
 
 def test_the_page_draws_order_and_profile_of_the_replayed_applications_and_no_ranking():

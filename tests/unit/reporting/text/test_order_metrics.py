@@ -8,7 +8,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderEffect, OrderFactor, OrderSide
 from theodolite.measurement.order_profile import relevance_profile
 from theodolite.measurement.ranking import ranking_agreement
-from theodolite.reporting.words.order_metrics import (
+from theodolite.reporting.text.order_metrics import (
     moved_text,
     p_text,
     pen_text,
