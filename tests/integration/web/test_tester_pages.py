@@ -177,6 +177,8 @@ def look_everywhere(page: Page) -> None:
     assert_accessible(page)
     look_at_200_percent(page)
     for name in ("New dialogue", "Leave event", "Display settings"):
+        if name != "New dialogue":
+            page.locator("#menu-of-session summary").click()
         load_by_click(page.get_by_role("link", name=name))
         assert_accessible(page)
         page.go_back()

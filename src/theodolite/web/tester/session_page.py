@@ -75,6 +75,21 @@ class ShownTurn:
     broke: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedDialogue:
+    """An ended dialogue of the session in the list next to the chat.
+
+    Attributes:
+        number: Number in the session, from 1.
+        n_turns: Turns; count.
+        n_reports: Replies that the tester reported; count.
+    """
+
+    number: int
+    n_turns: int
+    n_reports: int
+
+
 @dataclass(frozen=True, slots=True)
 class SessionPage:
     """A session as its page shows it.
@@ -83,11 +98,13 @@ class SessionPage:
         tester: The reader.
         session: The session.
         dialogue: Its latest dialogue; None before the first prompt.
+        ended: Its ended dialogues, in order.
     """
 
     tester: TesterContext
     session: Session
     dialogue: LiveDialogue | None
+    ended: tuple[EndedDialogue, ...] = ()
 
     @property
     def session_no(self) -> int:
@@ -98,6 +115,11 @@ class SessionPage:
     def alias(self) -> str:
         """The alias of the application."""
         return alias_of(self.session)
+
+    @property
+    def letter(self) -> str:
+        """The letter of the alias, which stands beside each reply."""
+        return self.alias.rpartition(" ")[2]
 
     @property
     def is_red(self) -> bool:
@@ -231,7 +253,16 @@ def session_page(tester: TesterContext, session_no: int) -> SessionPage:
     """
     session = tester.session(session_no)
     dialogues = tester.event.dialogues.of_session(session.key)
-    return SessionPage(tester, session, dialogues[-1] if dialogues else None)
+    ended = tuple(
+        EndedDialogue(
+            number=dialogue.number,
+            n_turns=len(dialogue.turns),
+            n_reports=sum(turn.broke for turn in dialogue.turns),
+        )
+        for dialogue in dialogues
+        if not dialogue.is_open
+    )
+    return SessionPage(tester, session, dialogues[-1] if dialogues else None, ended)
 
 
 def is_event_paused(tester: TesterContext) -> bool:

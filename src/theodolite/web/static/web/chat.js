@@ -50,6 +50,13 @@ let isAtTheEnd = true;
 window.addEventListener("scroll", () => { isAtTheEnd = nearTheEnd(); }, { passive: true });
 window.addEventListener("resize", () => { if (isAtTheEnd) toTheEnd("instant"); }); // a touch keyboard opens or closes
 
+const isUnfocused = () => document.activeElement === document.body;
+
+/** Put the cursor into the composer; not on touch screens, where the keyboard would cover the dialogue. */
+function focusComposer() {
+  if (box && !touch.matches) box.focus({ preventScroll: true });
+}
+
 function element(html) {
   const holder = document.createElement("template");
   holder.innerHTML = html.trim();
@@ -95,7 +102,7 @@ function finish(article, ending) {
   announce.textContent = ending.words;
   form.querySelector("button").removeAttribute("aria-disabled");
   noteSaved();
-  if (hadFocus) box?.focus();
+  if (hadFocus || isUnfocused()) focusComposer();
   if (follows) toTheEnd();
 }
 
@@ -113,13 +120,20 @@ async function keep() {
   const text = box.value;
   try {
     const answer = await fetch(page.dataset.unsent, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } });
-    if (!answer.ok || answer.redirected || !(await answer.json()).kept) return;
+    if (answer.redirected || !answer.headers.get("Content-Type")?.includes("json")) return lost();
+    if (!answer.ok || !(await answer.json()).kept) return;
     if (box.value === text) sessionStorage.removeItem(draft);
     noteSaved(page.dataset.textKept);
   } catch {
     offline(true);
     keeping = setTimeout(keep, RETRY_MS);
   }
+}
+
+/** State that the server knows the person no more; the text stays in this tab. */
+function lost() {
+  saved.textContent = "";
+  tell(page.dataset.gone);
 }
 
 function keepAtTheLast() {
@@ -141,7 +155,7 @@ async function send() {
     return offline(true);
   }
   offline(false);
-  if (answer.redirected || !answer.headers.get("X-Part")) return tell(page.dataset.gone);
+  if (answer.redirected || !answer.headers.get("X-Part")) return lost();
   const html = await answer.text();
   if (!answer.ok) return tell(element(html)?.textContent.trim() || page.dataset.failed);
   const article = element(html);
@@ -237,11 +251,16 @@ keys({
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
   if (underWay()) return stop();
+  if (document.activeElement === box) return box.blur();
   const open = document.activeElement?.closest("details[open]");
   if (open) {
     open.open = false;
     open.querySelector("summary").focus();
   }
+});
+const menu = document.getElementById("menu-of-session");
+document.addEventListener("click", (event) => {
+  if (!menu.contains(event.target) || event.target.closest("[data-opens]")) menu.open = false;
 });
 for (const button of document.querySelectorAll("[data-opens]")) {
   button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
@@ -283,4 +302,5 @@ document.getElementById("news-close").addEventListener("click", () => {
   localStorage.setItem(SEEN, news.dataset.id);
   news.hidden = true;
 });
+if (isUnfocused() && !location.hash) focusComposer();
 if (form && csrf()) toTheEnd("instant"); // a page that comes glides nowhere: somebody may be pressing a button on it already
