@@ -38,6 +38,9 @@ Key = str
 Questions of further categories on the page have their category and `/` before the name.
 """
 
+WHOLE_DIALOGUE = "Whole dialogue"
+"""Title of the card with the questions about the dialogue as a whole, after the turns of a single category."""
+
 LONGEST_NOTE = 2000
 """Length of a note at most; characters."""
 
@@ -270,7 +273,8 @@ class AnnotationPage:
             for group in page.cards:
                 key = (group.turn, "" if group.turn else page.scope or page.title)
                 cards.setdefault(key, []).append((page, group))
-        return tuple(_page_card(turn, groups) for (turn, _), groups in cards.items())
+        is_alone = len(self.sequence) == 1 and any(turn for turn, _ in cards)
+        return tuple(_page_card(turn, groups, is_alone=is_alone) for (turn, _), groups in cards.items())
 
     @property
     def all_open(self) -> tuple[Key, ...]:
@@ -332,7 +336,7 @@ class AnnotationPage:
     @property
     def examples(self) -> tuple[ShownExample, ...]:
         """The worked examples of the guidelines."""
-        return tuple(_shown(example, page.guideline) for page in self.sequence for example in page.guideline.examples)
+        return tuple(example for page in self.sequence for example in shown_examples(page.guideline))
 
     def item(self, key: Key) -> AnnotationItem | None:
         """Return the question with a key."""
@@ -421,13 +425,13 @@ def annotation_page(
     )
 
 
-def _page_card(turn: int | None, groups: Sequence[tuple[AnnotationPage, ItemGroup]]) -> PageCard:
+def _page_card(turn: int | None, groups: Sequence[tuple[AnnotationPage, ItemGroup]], *, is_alone: bool) -> PageCard:
     sections: dict[Key, list[tuple[AnnotationPage, ItemGroup]]] = {}
     for page, group in groups:
         sections.setdefault(page.scope, []).append((page, group))
     return PageCard(
         turn=turn,
-        title=f"Turn {turn}" if turn else groups[0][0].title,
+        title=f"Turn {turn}" if turn else WHOLE_DIALOGUE if is_alone else groups[0][0].title,
         sections=tuple(
             CardSection(title=own[0][0].title, language=own[0][0].language, groups=tuple(group for _, group in own))
             for own in sections.values()
@@ -456,6 +460,11 @@ def _placed(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[
 
 def _in_page_order(cards: Sequence[ItemGroup], keys: set[Key]) -> tuple[Key, ...]:
     return tuple(item.key for card in cards for item in card.items if item.key in keys)
+
+
+def shown_examples(guideline: Guideline) -> tuple[ShownExample, ...]:
+    """Return the worked examples of a guideline as pages show them."""
+    return tuple(_shown(example, guideline) for example in guideline.examples)
 
 
 def _shown(example: Example, guideline: Guideline) -> ShownExample:

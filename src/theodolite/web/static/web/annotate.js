@@ -2,7 +2,7 @@
 
 import { Cards } from "./annotate/cards.js";
 import { bindKeys } from "./annotate/keymap.js";
-import { Quotes, draw } from "./annotate/quotes.js";
+import { Quotes, draw, paintEvidence } from "./annotate/quotes.js";
 import { Saving, clock } from "./annotate/saving.js";
 
 const TYPING_MS = 800;
@@ -13,11 +13,17 @@ const find = (selector) => document.querySelector(selector);
 const advances = document.body.dataset.advances !== "off";
 document.documentElement.classList.add("with-script");
 
-form.addEventListener("chosen", (event) => paintExemplars(event.target.dataset.key));
+form.addEventListener("chosen", (event) => {
+  paintExemplars(event.target.dataset.key);
+  paintEvidence(find(".dialogue"), event.target);
+});
 const steps = [...document.querySelectorAll("[data-go]")];
 const cards = new Cards(form, shown);
 const saving = new Saving(form, find("#saved"), onAnswer);
-const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => saving.keep(item));
+const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => {
+  saving.keep(item);
+  if (item === cards.current) paintEvidence(find(".dialogue"), item);
+});
 
 const savedBefore = find("[data-saved]");
 if (savedBefore) savedBefore.textContent = `Saved ${clock(savedBefore.dateTime)}`;

@@ -61,7 +61,17 @@ export class Quotes {
   }
 }
 
-/** Draw an item's evidence as a list in which each quote can be taken away. */
+/** Mark in the dialogue the sentences that are evidence of an item. */
+export function paintEvidence(dialogue, item) {
+  const field = fieldOf(item);
+  const quotes = field ? linesOf(field) : [];
+  for (const sentence of dialogue.querySelectorAll(".sentence")) {
+    const text = inLine(sentence.textContent);
+    sentence.classList.toggle("evidence", Boolean(text) && quotes.some((quote) => quote.includes(text) || text.includes(quote)));
+  }
+}
+
+/** Draw an item's evidence as a list in which each quote can be removed. */
 export function draw(item, changed) {
   const field = fieldOf(item);
   if (!field) return;
@@ -74,8 +84,8 @@ export function draw(item, changed) {
       const away = document.createElement("button");
       away.type = "button";
       away.className = "away";
-      away.textContent = "Take away";
-      away.setAttribute("aria-label", `Take away the quote: ${quote}`);
+      away.textContent = "Remove";
+      away.setAttribute("aria-label", `Remove the quote: ${quote}`);
       away.addEventListener("click", () => {
         field.value = linesOf(field).filter((one) => one !== quote).join("\n");
         draw(item, changed);
@@ -182,7 +192,7 @@ function option(sentence, place) {
   entry.dataset.place = place;
   entry.setAttribute("aria-selected", "false");
   const words = sentence.closest(".words");
-  entry.textContent = `${words.dataset.turn} ${words.closest(".reply") ? "Reply" : "You"}: ${sentence.textContent.trim()}`;
+  entry.textContent = `${words.dataset.turn} ${words.closest(".reply") ? "Application" : "Tester"}: ${sentence.textContent.trim()}`;
   return entry;
 }
 
