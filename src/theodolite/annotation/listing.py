@@ -359,6 +359,12 @@ def item_names(tokens: Sequence[str], reader: str) -> dict[str, tuple[str, str]]
     return {row.token or "": (blind_name(row.dialogue.unit.key, reader, row.queue.salt), row.category) for row in rows}
 
 
+def reservation_names(tokens: Sequence[str], reader: str) -> dict[str, str]:
+    """Return the reader's name of the dialogue of each reservation, by the token of the reservation."""
+    rows = ReservationRow.objects.filter(token__in=tokens).select_related("item__dialogue__unit", "item__queue")
+    return {row.token: blind_name(row.item.dialogue.unit.key, reader, row.item.queue.salt) for row in rows if row.token}
+
+
 def scenarios_in(queue: str) -> list[str]:
     """Return the names of the scenarios of a queue's dialogues, sorted."""
     return _of_dialogues(queue, "scenario")

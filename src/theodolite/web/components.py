@@ -211,8 +211,14 @@ _ANNOTATOR: Final = (
         title="Annotate",
         icon="clipboard-check",
         pages=(("annotator:home", "Annotate"),),
-        inner=("annotator:practice", "annotator:qualify", "annotator:result", "annotator:calibration"),
+        inner=(
+            *("annotator:annotation", "annotator:practice", "annotator:qualify", "annotator:result"),
+            *("annotator:calibration", "annotator:calibration_vote"),
+        ),
     ),
+    SidebarSection(title="Guideline", icon="file-text", pages=(("annotator:guideline", "Guideline"),)),
+    SidebarSection(title="My answers", icon="list-check", pages=(("annotator:answers", "My answers"),)),
+    SidebarSection(title="Questions", icon="help-circle", pages=(("annotator:questions", "Questions"),)),
     SidebarSection(title="Content opt-outs", icon="eye-off", pages=(("annotator:topics", "Content opt-outs"),)),
     SidebarSection(title="About you", icon="user", pages=(("annotator:about", "About you"),)),
 )

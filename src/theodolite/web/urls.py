@@ -7,7 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from theodolite.web import health, middleware
 from theodolite.web.accounts import sign_in
 from theodolite.web.analyst import codebooks, coding, responses, reviews
-from theodolite.web.annotator import annotate, practice
+from theodolite.web.annotator import annotate, own_pages, practice
 from theodolite.web.annotator import home as annotator_home
 from theodolite.web.api import operations as api
 from theodolite.web.api import tokens, webhooks
@@ -76,6 +76,9 @@ _ANNOTATOR = [
     path("", annotator_home.home, name="home"),
     path("about/", annotator_home.about, name="about"),
     path("topics/", annotator_home.topics, name="topics"),
+    path("guideline/", own_pages.guideline, name="guideline"),
+    path("answers/", own_pages.answers, name="answers"),
+    path("questions/", own_pages.questions, name="questions"),
     path("next/", annotate.take, name="take"),
     path("d/<slug:reservation>/", annotate.annotation, name="annotation"),
     path("d/<slug:reservation>/answer/", annotate.answer, name="answer"),

@@ -178,7 +178,10 @@ ACCESSIBLE_PAGES = {
     ),
     Role.SENIOR: ("review/", "review/dialogues/", "review/agreement/", "review/gold/", "review/judges/"),
     Role.ANALYST: ("analyse/", "analyse/coding/", "analyse/reviews/", "analyse/sessions/"),
-    Role.ANNOTATOR: ("annotate/", "annotate/about/"),
+    Role.ANNOTATOR: (
+        *("annotate/", "annotate/about/"),
+        *("annotate/guideline/", "annotate/answers/", "annotate/questions/"),
+    ),
     Role.TEAM: ("team/", "team/new/", "team/criteria/"),
     Role.FIELD_TESTER: ("test/", "test/leave/", "test/my-data/", "test/help/"),
 }

@@ -25,7 +25,7 @@ from theodolite.annotation.assignment import CategoryCount, next_work, own_count
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
 from theodolite.domain.annotating.quality import AnnotatorStep, CategoryReadiness, StepStatus
-from theodolite.domain.annotating.work import QueueDesign, Reservation
+from theodolite.domain.annotating.work import QueueDesign
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.event import AcknowledgedText, PersonProfile, Role
 from theodolite.domain.identity import digest
@@ -376,16 +376,6 @@ def _as_sent(person_profile: PersonProfile | None) -> dict[str, str]:
     return {"expertise": person_profile.expertise, "languages": ", ".join(person_profile.languages), "groups": groups}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastOne:
-    """A recent submission of the annotator."""
-
-    title: str
-    address: str
-    submitted: datetime | None
-    is_open: bool
-
-
 @allowed(Role.ANNOTATOR)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the annotator's home page."""
@@ -434,7 +424,6 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
     counts = own_counts(annotator.records, annotator.queue, annotator.participant)
     n_left = sum(count.n_left for count in counts)
     pace = own_pace(annotator.queue, annotator.participant, n_left)
-    last = assignment.last_ones(annotator.queue, annotator.participant)
     return {
         "categories": [(humanize(count.name), count) for count in counts],
         "n_left": n_left,
@@ -451,7 +440,6 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
             (humanize(category), annotator.address("calibration", calibration=token))
             for token, category, _ in review.calibrations(annotator.queue, is_open=True)
         ],
-        "last_ones": [_last(annotator, task) for task in last],
         "totals": _totals(counts),
     }
 
@@ -478,15 +466,6 @@ def _in_words(minutes: float | None) -> str:
 
 def _totals(counts: tuple[CategoryCount, ...]) -> dict[str, int]:
     return {"done": sum(count.n_done for count in counts), "today": sum(count.n_today for count in counts)}
-
-
-def _last(annotator: AnnotatorContext, reservation: Reservation) -> LastOne:
-    return LastOne(
-        title=humanize(reservation.category),
-        address=annotator.address("annotation", reservation=reservation.token),
-        submitted=reservation.submitted,
-        is_open=reservation.is_open,
-    )
 
 
 _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"

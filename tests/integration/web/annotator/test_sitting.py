@@ -104,12 +104,12 @@ def test_a_form_without_scripts_saves_all_of_its_answers(anna, address):
 def test_recent_annotations_can_be_changed(anna, address, event):
     answer_all(anna, address)
     anna.post(f"{address}submit/")
-    home = anna.get(reverse("annotator:home", args=[event.token]))
+    own = anna.get(reverse("annotator:answers", args=[event.token]))
 
     save(anna, address, "severity", "2")
     anna.post(f"{address}submit/")
 
-    assert [one.address for one in home.context["last_ones"]] == [address]
+    assert [one.address for one in own.context["submissions"]] == [address]
     assert sorted(AnnotationRow.objects.values_list("revision", flat=True)) == [1, 2]
 
 
