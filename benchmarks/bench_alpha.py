@@ -1,4 +1,4 @@
-"""How fast agreement is on many ratings, beside the libraries that do the same.
+"""How fast agreement is on many ratings, next to the libraries that do the same.
 
 python benchmarks/bench_alpha.py [PYTHON]
 

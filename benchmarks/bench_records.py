@@ -153,7 +153,7 @@ def table_of(uses: dict[str, Use]) -> str:
 def main() -> None:
     """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, help="folder of the study; a temporary one where left out")
+    parser.add_argument("--folder", type=Path, help="folder of the study; a temporary one by default")
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="where the package lies")
     parser.add_argument("--rounds", type=int, default=2, help="how often the large study is measured and reported")
     parser.add_argument("--records-only", action="store_true", help="leave out the million rows and scores")

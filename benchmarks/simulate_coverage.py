@@ -444,7 +444,7 @@ def main(n_reps: int) -> None:
         "",
         "Written by `benchmarks/simulate_coverage.py`, seeded: the same figures on every machine.",
         f"Each cell: share of nominal 95 % intervals that hold the truth / their mean width. Wanted: {WANTED} or more.",
-        "Ours are bold. The columns beside them are there to show what they do instead.",
+        "Ours are bold. The columns next to them are there to show what they do instead.",
         "",
         "Rates over clusters and paired differences: our methods were settled by looking at the designs of their tables.",
         "No figure there is an independent test; those of the last table were written down afterwards and drawn once.",

@@ -30,7 +30,7 @@ It has one definition for each command, e.g. `check` and `import-labels`.
 Other schemas in the folder define parts that [results.json](results-json.md) contains too.
 New members may appear in later versions; see the [deprecation policy](deprecation.md).
 
-A command that fails prints one of two objects instead of its own:
+A command that fails prints one of two error objects:
 
 """
 SERVERS = """\

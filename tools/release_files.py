@@ -1,4 +1,4 @@
-"""Write an SBOM, checksums and a signature beside the wheel and sdist of a release, and verify them.
+"""Write an SBOM, checksums and a signature next to the wheel and sdist of a release, and verify them.
 
     python tools/release_files.py dist --key release.pem
     python tools/release_files.py dist --verify release.pub.pem

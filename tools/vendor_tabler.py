@@ -1,4 +1,4 @@
-"""Take the parts of Tabler, its icons and Inter that the web pages use, and write them beside the pages' own files.
+"""Take the parts of Tabler, its icons and Inter that the web pages use, and write them next to the pages' own files.
 
 Unpack the three packages named in `PACKAGES` into one folder, each below its own name, then run:
 

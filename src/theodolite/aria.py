@@ -18,7 +18,7 @@ BASE_MODULE = "aria_dialog_api_base"
 
 
 class AriaReply(TypedDict):
-    """What `GetResponse` returns.
+    """Return value of `GetResponse`.
 
     Attributes:
         success: Whether the application answered; False is an error of the

@@ -79,7 +79,7 @@ def test_labels_are_stored_once_and_a_different_answer_is_a_revision(study, samp
     fill(sample, lambda _: "full compliance")
 
     assert "labels of 40 dialogues by anna: 40 new, 0 revised" in _labels(study, sample)
-    assert "40 were there already" in _labels(study, sample)
+    assert "40 were already stored" in _labels(study, sample)
     assert "0 new, 1 revised" in _labels(study, sample, first="full refusal")
 
 

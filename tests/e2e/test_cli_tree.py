@@ -58,7 +58,7 @@ def test_two_applications_are_compared(folder):
 
     assert ended.code == 0
     assert "gpt4  against  llama2orig" in ended.out
-    assert "no overall score is made" in ended.out
+    assert "no overall score is computed." in ended.out
 
 
 def test_a_design_is_shown(tmp_path):
@@ -72,7 +72,7 @@ def test_a_design_is_shown(tmp_path):
     ("text", "words"),
     [
         (None, "cannot be read: No such file"),
-        ("{", "it cannot be read"),
+        ("{", "it is not valid JSON"),
         ("{}", "expected a tree"),
         (json.dumps(SIMPLE | {"nodes": {"top": {"summary": "mean", "of": "b"}}}), "sums up `b`"),
         (json.dumps(SIMPLE), "has no leaves to compute it from"),

@@ -389,7 +389,7 @@ def live_evidence(*, script: tuple[str, ...] = (), held: int = 60) -> Evidence:
     """Return 60 planned dialogues of 6 personas: two time-outs, one unreadable judgement, nine defects.
 
     Args:
-        script: Replies of a script in place of the large model.
+        script: Replies of a script instead of the large model.
         held: Sessions that have been held; fewer make the run an unfinished one.
     """
     study = live_study(script=script)

@@ -66,7 +66,7 @@ class FakeStore:
         return len(self.profiles[participant])
 
     async def start(self) -> None:
-        self._must(not self.started, "the store was started before")
+        self._must(not self.started, "the store is already started;")
         self.started = True
 
     async def stop(self) -> None:

@@ -70,10 +70,10 @@ def test_it_accepts_what_the_linter_finds(folder: Path, case: str) -> None:
     assert validate_pipeline(file) == ()
 
 
-def test_a_submission_without_a_workspace_says_what_is_missing(folder: Path) -> None:
+def test_a_submission_without_a_workspace_reports_the_missing_setting(folder: Path) -> None:
     some = theodolite("azureml", folder / "pipeline.yml", "--submit", "--workspace", "w")
     none = theodolite("azureml", folder / "pipeline.yml", "--submit")
 
     assert (some.code, none.code) == (2, 2)
-    assert "give all three or none" in some.err
-    assert "no workspace is named" in none.err
+    assert "set all three or none" in some.err
+    assert "no workspace is set: use" in none.err

@@ -201,7 +201,7 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
 
 
 def progress(queue: str) -> list[CategoryProgress]:
-    """Return the progress of each category of a queue, in the order in which they were opened."""
+    """Return the progress of each category of a queue, in order of opening."""
     rows = WorkItemRow.objects.filter(queue__token=queue).values("category")
     counted = rows.annotate(
         n=Count("id"),

@@ -127,7 +127,7 @@ class _Offering:
         if reservation is not None and reservation.state == OFFERED:
             return "it is already offered to this annotator"
         reason = why_not(_record(item), self.who, self.process)
-        return reason or ("" if item.pk in self.free else "it is not for them")
+        return reason or ("" if item.pk in self.free else "they may not annotate it")
 
     def write(self, by: str) -> None:
         """Write the offers down."""
@@ -279,7 +279,7 @@ def open_reviews(queue: str, items: Items) -> list[BulkLine]:
     def refused(item: WorkItemRow) -> str:
         if item.state == ItemState.FROZEN.value:
             return "its review has already started"
-        return "" if item.state == ItemState.COMPLETE.value else f"passes are still missing: it is {item.state}"
+        return "" if item.state == ItemState.COMPLETE.value else f"passes are still missing: the state is {item.state}"
 
     row = queue_of(queue)
     with locked(row):

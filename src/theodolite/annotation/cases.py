@@ -324,7 +324,7 @@ def begin_thread(records: RecordCache, queue: str, participant: str, anchor: Anc
     row = queue_of(queue)
     category = records.design(row.design_id).category(anchor.category)
     if category is None or not text.strip():
-        message = f"a thread needs a category of the queue and some words; got {anchor.category!r} and {text!r}"
+        message = f"a thread needs a category of the queue and a text; got {anchor.category!r} and {text!r}"
         raise InputError(message)
     reservation = own_reservation(anchor.reservation, participant) if anchor.reservation else None
     with transaction.atomic():

@@ -52,12 +52,12 @@ def comparison_counts(study: Study, run: Run) -> tuple[int, int]:
 
 
 def settled_keys(study: Study, run: Run) -> list[str]:
-    """Return the keys of the sessions that can be compared, in the order in which they were created."""
+    """Return the keys of the sessions that can be compared, in order of creation."""
     return list(_decided(_answered(study), study, run).order_by("id").values_list("key", flat=True))
 
 
 def settled_sessions(study: Study, run: Run, *, start: int, size: int) -> list[SettledSession]:
-    """Return some of the sessions that can be compared, in the order in which they were created.
+    """Return some of the sessions that can be compared, in order of creation.
 
     Args:
         study: The current study.

@@ -102,7 +102,7 @@ def matching_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
     matches = list(rows.filter(_says(phrase)).order_by("id")[: MOST_SOUGHT + 1])
     if len(matches) > MOST_SOUGHT:
         message = (
-            f"{phrase!r} stands in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
+            f"{phrase!r} occurs in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
         )
         raise InputError(message)
     dialogues = seen_dialogues(records, queue, matches)

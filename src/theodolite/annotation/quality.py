@@ -154,9 +154,7 @@ def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: in
     """
     known = known_from_review(records, item)
     if not known or not reason.strip() or more < 0:
-        message = (
-            f"gold takes answers that all gave or a review agreed on, and a reason; got {len(known)} and {reason!r}"
-        )
+        message = f"gold items need unanimous or consensus answers, and a reason; got {len(known)} and {reason!r}"
         raise InputError(message)
     with transaction.atomic():
         add_gold(records, item, known, by=by, reason=reason.strip())
@@ -681,7 +679,7 @@ def admit(records: RecordCache, queue: str, participant: str, category: str, *, 
     """
     result = records.design(queue_of(queue).design_id).category(category)
     if result is None or not reason.strip():
-        message = f"letting in needs a category of the queue and a reason; got category={category!r}, reason={reason!r}"
+        message = f"admission needs a category of the queue and a reason; got category={category!r}, reason={reason!r}"
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"qualification {participant} {result.version}")

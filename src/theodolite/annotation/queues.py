@@ -291,12 +291,11 @@ def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
 def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> Promotion:
     """Promote the current version of a judge of the queue's study, and store the decision.
 
-    It takes the passes that the study leaves to judges at once, and later ones when
-    work is given out.
+    It takes the passes reserved for judges at once, and later ones when work is assigned.
 
     Raises:
-        InputError: If the study has no such judge, it has no validation report for this very version
-            of judge and guideline, or there is no reason.
+        InputError: If the study has no such judge, it has no validation report for this version of the judge and
+            guideline, or there is no reason.
     """
     row = queue_of(queue)
     with transaction.atomic():
@@ -355,7 +354,9 @@ def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str
 def _judge_status(records: RecordCache, row: QueueRow, judge: str, reason: str) -> JudgeStatus:
     result = next((status for status in _judge_statuses(records, row) if status.judge == judge), None)
     if result is None or not reason.strip():
-        message = f"deciding takes a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
+        message = (
+            f"this decision needs a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
+        )
         raise InputError(message)
     return result
 
@@ -447,7 +448,7 @@ def has_item(queue: str, item: str) -> bool:
 
 
 def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int:
-    """Put every stored dialogue of a study into the queue of that name; dialogues with withheld texts stay out.
+    """Add every stored dialogue of a study to the queue of that name; dialogues with withheld texts stay out.
 
     Detectors scan new dialogues before annotators see them; their findings become cases.
 
@@ -461,12 +462,12 @@ def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int
         New items; count.
 
     Raises:
-        Conflict: If the queue holds dialogues of another study.
+        Conflict: If the queue contains dialogues of another study.
         InputError: If the study has no schema.
     """
     known = QueueRow.objects.filter(name=name).first()
     if known is not None and known.study != study.name:
-        message = f"the queue holds dialogues of `{known.study}`, and the study is called `{study.name}`"
+        message = f"the queue contains dialogues of `{known.study}`, but the study is named `{study.name}`"
         raise Conflict(message)
     queue = open_queue(records, name, study, queue_design(study), by=by)
     rows = DialogueRow.objects.filter(unit__run__study=study.name)
@@ -484,13 +485,13 @@ def last_active_queues(most: int) -> list[str]:
 
 
 def add_dialogues(records: RecordCache, queue: str, dialogues: Sequence[str], *, categories: Sequence[str] = ()) -> int:
-    """Put dialogues into a queue; earlier entries are unchanged.
+    """Add dialogues to a queue; earlier entries are unchanged.
 
     Args:
         records: Store of the queue's design.
         queue: Token of the queue.
         dialogues: Keys of dialogues that are stored.
-        categories: Names of the categories to ask at once; empty for the first one, or all where none is first.
+        categories: Names of the categories to ask at once; empty for the first one, or all if none is first.
 
     Returns:
         Number of new items; count.
@@ -509,7 +510,7 @@ def add_dialogues(records: RecordCache, queue: str, dialogues: Sequence[str], *,
 
 def _refuse_missing(keys: set[str]) -> None:
     if keys:
-        message = f"no dialogue is stored under the key {min(keys)}; it must be kept before people annotate it"
+        message = f"no dialogue is stored under the key {min(keys)}; store it before people annotate it"
         raise NotFound(message)
 
 

@@ -75,9 +75,9 @@ def why_not(item: WorkItem, who: AnnotatorState, process: AnnotationProcess) -> 
     share = most_items(who.n_items.get(item.category, 0), process)
     obstacles = {
         f"it is {item.state.value}": item.state is not ItemState.OPEN,
-        "all its passes are taken": item.n_live >= item.passes,
+        "all its passes are assigned": item.n_live >= item.passes,
         "the annotator is not qualified for its category": item.category not in who.qualified,
-        "the annotator had it before": item.key in who.had,
+        "the annotator has already had it": item.key in who.had,
         "the annotator was the tester of the dialogue": bool(item.tester) and item.tester == who.participant,
         "it contains a topic that the annotator opted out of": item.scenario in who.avoided,
         "the annotator has annotated another category of the same dialogue": process.apart and bool(elsewhere),
@@ -284,7 +284,7 @@ def _waits(n_yes: int, rule: Route, *, mixed: bool) -> bool:
 def continues_at_once(process: AnnotationProcess) -> bool:
     """Return whether the annotator of a first category continues with the following ones before submitting it.
 
-    The route must depend on this annotator alone, the same person may annotate all categories,
+    The route must depend only on this annotator, the same person may annotate all categories,
     and nothing about the following ones is drawn when they are reserved.
     """
     is_alone = process.passes == 1 and not process.apart
@@ -448,7 +448,7 @@ def _chance(question: Question, expected: str, within: int) -> float:
     return n_right / n_options
 
 
-SCORE: Final = "coefficient S of an annotator and the key"
+SCORE: Final = "coefficient S between an annotator and the answer key"
 """Name of the statistic that decides whether a test is passed."""
 
 
@@ -494,7 +494,7 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
     """Return the keys of the annotations that seniors review: a share of each stratum.
 
     The share is rounded up, so that each stratum with a rate above 0 is reviewed.
-    The draw depends on seed and key alone: a later draw selects the same people
+    The draw depends only on seed and key: a later draw selects the same people
     later, unless the stratum's share is filled by earlier draws.
 
     Args:

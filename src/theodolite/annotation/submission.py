@@ -196,8 +196,8 @@ def _blind_dialogue(records: RecordCache, reservation: ReservationRow, category:
 def following_tasks(records: RecordCache, first: AnnotatorTask, participant: str) -> tuple[AnnotatorTask, ...]:
     """Return the tasks to which an annotator's unsubmitted answers to the first category lead.
 
-    Their answers are drafts of the first category's reservation: a changed route hides them and loses none, and
-    nobody else sees an item before the first category is submitted. Empty while questions are open, if the route
+    Their answers are drafts of the first category's reservation: a changed route hides them and loses none, and no
+    other annotator sees an item before the first category is submitted. Empty while questions are open, if the route
     depends on others, or if the dialogue already has an item in a following category.
 
     Args:
@@ -625,7 +625,7 @@ def routed_counts(queue: str) -> tuple[int, int]:
 
 
 def annotate_again(records: RecordCache, queue: str, category: str, dialogues: Sequence[str], *, version: str) -> int:
-    """Put dialogues into a queue again, for annotation by its present version, and return their number; count.
+    """Add dialogues to a queue again, for annotation by its present version, and return their number; count.
 
     Earlier answers and routes stay as they are. Dialogues that
     the queue already asks about in that version are not added twice.

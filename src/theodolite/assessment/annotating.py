@@ -97,7 +97,7 @@ def annotate(task: AnnotationTask) -> Flow[Annotation]:
         case RecordedLabels():
             return _annotation(task, _recorded(_question(task.guideline, labelling), labelling, task.rows))
         case HandLabels():
-            message = f"`{task.annotator.name}` labels by hand and cannot be asked by a run"
+            message = f"`{task.annotator.name}` labels by hand and cannot be called in a run"
             raise InputError(message)
         case _:
             assert_never(labelling)
@@ -215,7 +215,9 @@ def _label(value: object, question: Question) -> object:
 def _untold(answer: Answer) -> Answer:
     if answer.outcome is not Outcome.UNPARSEABLE:
         return answer
-    return replace(answer, outcome=Outcome.MISSING, raw="", reasoning=answer.reasoning or "the function cannot tell")
+    return replace(
+        answer, outcome=Outcome.MISSING, raw="", reasoning=answer.reasoning or "the function cannot determine it"
+    )
 
 
 NOT_SHOWN = "the dialogue's text is withheld"

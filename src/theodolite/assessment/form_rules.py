@@ -211,7 +211,7 @@ def archived(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[
 
 
 def current(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int] = ()) -> tuple[Answer, ...]:
-    """Return the answers that count: those to questions that are asked, in the order in which they were given.
+    """Return the answers that count: those to questions that are asked, in order of submission.
 
     Args:
         instrument: The questions.
@@ -294,7 +294,7 @@ NEITHER = Scale(
     kind=ScaleKind.CATEGORIES,
     labels=(
         Label(value="no further message", meaning="the user wrote nothing after it"),
-        Label(value="nothing shown", meaning="the user wrote on, and neither shows"),
+        Label(value="nothing shown", meaning="the user continued, and they show neither"),
     ),
 )
 """Reasons for "neither": two separate cases."""

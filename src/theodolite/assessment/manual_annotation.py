@@ -57,7 +57,7 @@ def person_of(study: Study, name: str, guideline: str) -> Annotator:
     named = {annotator.name: annotator for annotator in study.annotators}
     own = named.get(name)
     if own is not None and not own.by_hand:
-        message = f"`{name}` is an annotator of study `{study.name}` who does not label by hand; take another name"
+        message = f"`{name}` is an annotator of study `{study.name}` who does not label by hand; use another name"
         raise InputError(message)
     if own is not None and own.guideline == guideline:
         return own
@@ -123,7 +123,7 @@ def dialogue_text(dialogue: Dialogue) -> str:
 def ask_text(guideline: Guideline, question: Question) -> str:
     """Return a question with the definition behind it and the meaning of its labels."""
     meanings = [f"{label.value}: {label.meaning}" for label in question.scale.labels if label.meaning]
-    only = f"(Only where {question.when.text}; else leave it open.)" if question.when else ""
+    only = f"(Only if {question.when.text}; otherwise leave it empty.)" if question.when else ""
     return "\n".join(part for part in (question.text, only, guideline.definition.strip(), *meanings) if part)
 
 

@@ -53,7 +53,7 @@ def redactions_of(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] =
         for start in _places(text, words)
     )
     if not result:
-        message = f"the words {words!r} stand nowhere in the dialogue; copy them as they stand there"
+        message = f"the words {words!r} are not in the dialogue; copy them exactly"
         raise InputError(message)
     return result
 
@@ -103,7 +103,9 @@ def _of_turn(turn: Turn, names: Sequence[str], shown_in: tuple[str, ...]) -> Ite
         times = "once" if n == 1 else f"{n} times"
         yield Suspicion(_flag(FlagKind.SELF_IDENTIFICATION, turn, f"The response names itself or a maker {times}"))
     if danger_of_text(turn.prompt):
-        yield Suspicion(_flag(FlagKind.WELLBEING, turn, "The prompt holds words by which somebody may be in danger"))
+        yield Suspicion(
+            _flag(FlagKind.WELLBEING, turn, "The prompt contains words that may indicate danger to a person")
+        )
 
 
 def _flag(kind: FlagKind, turn: Turn, note: str) -> Flag:

@@ -116,21 +116,21 @@ def _change(before: Guideline | None, after: Guideline) -> CategoryChange:
 def _differences(before: Guideline, after: Guideline) -> tuple[str, ...]:
     was = {question.name: question for question in before.instrument.questions}
     now = {question.name: question for question in after.instrument.questions}
-    differences = [f"`{name}` is asked no more" for name in was if name not in now]
+    differences = [f"`{name}` is no longer asked" for name in was if name not in now]
     differences += [f"`{name}` is new" for name in now if name not in was]
     differences += [
         f"`{name}`: {', '.join(change)}" for name in now if name in was and (change := _differs(was[name], now[name]))
     ]
     if [name for name in was if name in now] != [name for name in now if name in was]:
-        differences.append("the questions stand in another order")
+        differences.append("the questions are in another order")
     if before.definition != after.definition:
-        differences.append("the definition reads otherwise")
+        differences.append("the definition has another wording")
     if before.guidance != after.guidance:
-        differences.append("other notes say how it is to be applied")
+        differences.append("has other notes for its application")
     if _rules(before) != _rules(after):
         differences.append("other answers are defects")
     if before.examples != after.examples:
-        differences.append("there are other worked examples, and so another test")
+        differences.append("other worked examples, and therefore another test")
     return tuple(differences)
 
 
@@ -138,14 +138,14 @@ def _differs(was: Question, now: Question) -> list[str]:
     """Return the changes of one question."""
     compared = {
         "reads otherwise": (was.text, now.text),
-        "takes other answers": (answers_of(was), answers_of(now)),
-        "explains its answers otherwise": (meanings_of(was.scale), meanings_of(now.scale)),
-        "another end of its scale is the bad one": (was.scale.orientation, now.scale.orientation),
-        "is asked of something else": (was.level, now.level),
+        "has other answers": (answers_of(was), answers_of(now)),
+        "explains its answers differently": (meanings_of(was.scale), meanings_of(now.scale)),
+        "the other end of its scale is the bad one": (was.scale.orientation, now.scale.orientation),
+        "is asked about something else": (was.level, now.level),
         "is asked after another answer": (was.when, now.when),
-        "is explained by other notes": (was.guidance, now.guidance),
+        "has other explanatory notes": (was.guidance, now.guidance),
         "has other examples": (was.exemplars, now.exemplars),
-        "may be moved or not, where orders are varied": (was.stays, now.stays),
+        "has another rule for varied orders": (was.stays, now.stays),
     }
     return [change for change, (one, other) in compared.items() if one != other]
 
@@ -230,11 +230,11 @@ def _direct(
         return (Touch.NEW,), ()
     compared = (
         (Touch.WORDS, "reads otherwise", was.text, now.text),
-        (Touch.WORDS, "explains its answers otherwise", meanings_of(was.scale), meanings_of(now.scale)),
+        (Touch.WORDS, "explains its answers differently", meanings_of(was.scale), meanings_of(now.scale)),
         (Touch.WORDS, "has other notes or examples", (was.guidance, was.exemplars), (now.guidance, now.exemplars)),
-        (Touch.WORDS, "stands under another definition", before.definition, after.definition),
-        (Touch.WORDS, "stands under other notes of its category", before.guidance, after.guidance),
-        (Touch.ANSWERS, "takes other answers", answers_of(was), answers_of(now)),
+        (Touch.WORDS, "is below another definition", before.definition, after.definition),
+        (Touch.WORDS, "is below other notes of its category", before.guidance, after.guidance),
+        (Touch.ANSWERS, "has other answers", answers_of(was), answers_of(now)),
         (Touch.ANSWERS, "has another bad end", was.scale.orientation, now.scale.orientation),
         (
             Touch.ANSWERS,
@@ -242,7 +242,7 @@ def _direct(
             _rules_of_question(before, now.name),
             _rules_of_question(after, now.name),
         ),
-        (Touch.PLACE, "is asked of something else", was.level, now.level),
+        (Touch.PLACE, "is asked about something else", was.level, now.level),
         (Touch.PLACE, "is asked after another answer", was.when, now.when),
     )
     differing = [(kind, change) for kind, change, one, other in compared if one != other]
@@ -326,7 +326,7 @@ def allot(sizes: Mapping[str, int], weights: Mapping[str, float], n: int, *, lea
         least: Smallest draw from each stratum, as far as its size allows; count.
 
     Returns:
-        Counts that add up to `n`, or to all members where there are fewer.
+        Counts that add up to `n`, or to all members if there are fewer.
     """
     counts = {name: min(size, least) for name, size in sizes.items() if size}
     while sum(counts.values()) > max(n, 0):

@@ -94,8 +94,8 @@ class _Call:
             return self._open_written(self.study)
         if self.applications or self.judges or self.cases is not None:
             message = (
-                f"`applications`, `cases` and `judges` belong to a study that is given as a dict; `{self.study}` is a"
-                " path. Write them into its file, or pass the study as a dict"
+                f"`applications`, `cases` and `judges` require a study passed as a dict; `{self.study}` is a"
+                " path. Add them to its file, or pass the study as a dict"
             )
             raise InputError(message)
         context = open_study(self.study)

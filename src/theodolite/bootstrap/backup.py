@@ -95,7 +95,7 @@ def back_up(workspace: Path, database_url: str, target: Path, *, now: datetime) 
         StoreError: If the database cannot be read.
     """
     if target.exists():
-        message = f"the file `{target}` exists; give another name with --out, or delete it"
+        message = f"the file `{target}` exists; choose another name with --out, or delete it"
         raise InputError(message)
     if not database_url and not (workspace / DATABASE_NAME).is_file():
         message = f"the workspace `{workspace}` has no database to back up; run a study first"
@@ -243,7 +243,7 @@ def _unpack(source: Path, folder: Path) -> Backup:
 def _manifest_of(found: dict[str, Any], source: Path) -> Backup:
     if found["format"] != FORMAT:
         message = (
-            f"the backup `{source}` has format {found['format']}, and this program reads {FORMAT}; use theodolite "
+            f"the backup `{source}` has format {found['format']}, but this program reads {FORMAT}; use theodolite "
             f"{found.get('program', 'of a later version')}"
         )
         raise InputError(message)
@@ -265,7 +265,7 @@ def _unpack_file(archive: zipfile.ZipFile, file: BackedUpFile, folder: Path) -> 
     target.chmod(0o600)
     with target.open("rb") as stream:
         if file_digest(stream, "sha256").hexdigest() != file.sha256:
-            message = f"`{file.path}` has another hash than the backup states"
+            message = f"`{file.path}` does not match its hash in the backup"
             raise ValueError(message)
 
 

@@ -74,7 +74,7 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
     name, runs = context.loaded.study.name, context.store.runs(context.loaded.study.name)
     run = next((run for run in runs if run.number == number), None)
     if run is None:
-        have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it was never run here"
+        have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it has not been run here"
         message = f"study `{name}` has no run {number}; {have}"
         raise InputError(message)
     study = context.store.study(run.study_version)
@@ -83,8 +83,8 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
     plan, sessions = draw_plan(study, recordings)
     if version_of(plan) != run.plan_version:
         message = (
-            f"run {number} of study `{name}` cannot be read any more: its recorded rows, or the rules by which"
-            " sessions were drawn, have changed since. Its results.json can be compared, where it was kept"
+            f"run {number} of study `{name}` can no longer be read: its recorded rows, or the rules that sample "
+            "sessions, have changed since. If its results.json was saved, compare that file"
         )
         raise InputError(message)
     loaded = replace(context.loaded, study=study, recordings=recordings)
@@ -255,7 +255,7 @@ def _by_mitigation(context: _ComparisonContext, source: str) -> list[_Chosen]:
         among = " and are variants of one" if any(side.family for side in sides) else ""
         message = (
             f"no two applications of `{source}` differ by one mitigation{among}: {have}."
-            " Name them under `mitigations`, and whose variant an application is under `variant_of`"
+            " Declare them under `mitigations`, and the base application under `variant_of`"
         )
         raise InputError(message)
     return [((source, source), item) for item in result]
@@ -414,7 +414,7 @@ def counts(alert: Alert, since: datetime | None) -> bool:
 
 
 def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRows | None) -> tuple[History, Path]:
-    """Return the history, and the folder beside which it is kept."""
+    """Return the history, and the folder of its output."""
     source = request.place
     if is_database(source):
         if not request.query:
@@ -523,7 +523,9 @@ def _require_inside(series: SeriesStudies, folder: Path, *files: str) -> None:
     require_output_inside(folder, *(folder / file for file in files))
     home = series.folder.resolve()
     if folder.absolute().is_relative_to(series.folder) and not folder.resolve().is_relative_to(home):
-        message = f"`{folder}` leads out of the series' folder, to `{folder.resolve()}`. Name another place with --out"
+        message = (
+            f"`{folder}` points outside the series' folder, to `{folder.resolve()}`. Choose another folder with --out"
+        )
         raise InputError(message)
 
 
@@ -540,8 +542,8 @@ def _study(
         is_finished = context.is_finished()
         if not is_finished and not partial:
             message = (
-                f"study `{study.name}` is not finished, and half a run must not look whole."
-                f" Resume  theodolite run {context.path}  or add  --partial"
+                f"study `{study.name}` is incomplete, so its results would be misleading. Resume  theodolite run "
+                f"{context.path}  or add  --partial"
             )
             raise RunStopped(message)
         name = _folder_name(study.name)
@@ -615,6 +617,6 @@ def _check(series: SeriesStudies, file: Path, study: Study, before: Sequence[Ser
         if _folder_name(item.study.name) == _folder_name(study.name):
             message = (
                 f"two studies of series `{series.name}` are called `{study.name}`: {item.path} and {file};"
-                " give each its own name under `study`"
+                " choose unique names under `study`"
             )
             raise InputError(message)

@@ -62,7 +62,7 @@ def make_workspace(workspace: Path) -> None:
         workspace.mkdir(mode=0o700, exist_ok=True)
         _close_to_others(workspace)
     except OSError as error:
-        message = f"the workspace `{workspace}` could not be made: {error}. Give yourself the right to write there."
+        message = f"the workspace `{workspace}` could not be created: {error}. Grant yourself write permission there."
         raise StorageUnavailable(message) from error
     ignore = workspace / ".gitignore"
     if not ignore.exists():
@@ -105,7 +105,9 @@ def database_settings(
 
 def _postgres_settings(database_url: str, lock_timeout_s: float) -> dict[str, Any]:
     if find_spec("psycopg") is None:
-        message = "`DATABASE_URL` is set, and PostgreSQL's driver is missing; type: pip install 'theodolite[postgres]'"
+        message = (
+            "`DATABASE_URL` is set, but the PostgreSQL driver is missing; type: pip install 'theodolite[postgres]'"
+        )
         raise InputError(message)
     parts = urlsplit(database_url)
     name = unquote(parts.path.removeprefix("/"))
@@ -113,7 +115,7 @@ def _postgres_settings(database_url: str, lock_timeout_s: float) -> dict[str, An
         shown = parts.scheme or "nothing"
         message = (
             "`DATABASE_URL` must look like `postgresql://user:password@host:5432/name`; "
-            f"it begins with {shown!r} and names the database {name!r}. Leave it out to use a SQLite file."
+            f"it begins with {shown!r} and names the database {name!r}. Unset it to use a SQLite file."
         )
         raise InputError(message)
     limits = {
@@ -144,7 +146,7 @@ def _port(parts: Any) -> int | None:
     try:
         port: int | None = parts.port
     except ValueError as error:
-        message = "`DATABASE_URL` must hold a port from 1 to 65535 after the host, or none"
+        message = "`DATABASE_URL` must contain a port from 1 to 65535 after the host, or no port"
         raise InputError(message) from error
     return port
 
@@ -255,8 +257,8 @@ def archive_settings(workspace: Path) -> dict[str, Any]:
     log = file.with_name(f"{file.name}-wal")
     if log.is_file() and log.stat().st_size:
         message = (
-            f"the workspace `{workspace}` can only be read, and its last writes stand in `{log.name}`, which SQLite"
-            " must merge first. Copy the folder to a place that can be written"
+            f"the workspace `{workspace}` is read-only, and its last writes are in `{log.name}`, which SQLite must "
+            "merge first. Copy the folder to a writable location"
         )
         raise StorageUnavailable(message)
     return {
@@ -274,7 +276,7 @@ def _open_archive(workspace: Path) -> DjangoStore:
     from theodolite.store.django_store import DjangoStore
 
     if not has_tables(workspace, database):
-        message = f"the database of `{workspace}` holds no tables, and the workspace can only be read"
+        message = f"the database of `{workspace}` has no tables, and the workspace is read-only"
         raise StorageUnavailable(message)
     return DjangoStore(workspace, database)
 

@@ -456,7 +456,7 @@ def export_archive(
 
     Args:
         evidence: All records of one run.
-        form: Format of tables, or format of the files beside them.
+        form: Format of tables, or format of the files next to them.
         guideline: Only its answers and the dialogues that are labelled by it; empty for all.
 
     Raises:

@@ -40,7 +40,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file atomically: a partial file must not look complete.
 
     Incomplete files of killed writers of the same file are deleted. A device or a pipe, such as `/dev/null`, is
-    written to and stays what it is.
+    written to and keeps its type.
 
     Args:
         path: Where to.
@@ -64,7 +64,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
                 file.writelines(_encoded(content))
             partial.replace(target)
     except OSError as error:
-        message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"
+        message = f"`{path}` cannot be written: {error.strerror}. Choose another folder with --out"
         raise StorageUnavailable(message) from error
     finally:
         with suppress(OSError):  # without a write there is nothing to clean up

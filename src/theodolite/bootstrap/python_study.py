@@ -113,9 +113,9 @@ def judge(
     Args:
         ask: The question; or `guideline`.
         defect: Condition of a defect, e.g. `== no`.
-        guideline: Name of a guideline, in place of a question.
+        guideline: Name of a guideline, instead of a question.
         model: The model, or its name in the study.
-        by: A function from the list of turns to a label, in place of a model.
+        by: A function from the list of turns to a label, instead of a model.
         scale: Possible labels; default: yes and no.
         options: Further keys of a judge in the study file, e.g. `votes=3`.
 

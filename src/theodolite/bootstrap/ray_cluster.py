@@ -224,7 +224,9 @@ def _cluster(address: str, folder: Path) -> Iterator[Any]:
             address=cluster, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=True, runtime_env=files
         )
     except (ConnectionError, RuntimeError, ValueError, RayError) as error:
-        message = f"no Ray cluster answers at `{cluster}`: {error}. Start one with `ray start --head`, or set --address"
+        message = (
+            f"no Ray cluster responds at `{cluster}`: {error}. Start one with `ray start --head`, or set --address"
+        )
         raise RunStopped(" ".join(message.split())) from error
     try:
         yield ray
@@ -244,7 +246,9 @@ def _require_reachable(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
     except OSError as error:
-        message = f"no Ray cluster answers at `{address}`: {error}. Start one with `ray start --head`, or set --address"
+        message = (
+            f"no Ray cluster responds at `{address}`: {error}. Start one with `ray start --head`, or set --address"
+        )
         raise RunStopped(message) from error
 
 
@@ -333,9 +337,12 @@ class _Watch:
             self.progress.end()
         self._end(actors)
         if interrupted:
-            return "stopped by you"
+            return "stopped by the user"
         if self.lost and not self.reasons and has_open_units(self.context):
-            message = f"the workers on Ray were lost: {self.lost}. Resume:  theodolite run {self.context.path} --on ray"
+            message = (
+                f"the connection to the workers on Ray was lost: {self.lost}. Resume:  theodolite run "
+                f"{self.context.path} --on ray"
+            )
             raise RunStopped(message)
         return "; ".join(self.reasons)
 

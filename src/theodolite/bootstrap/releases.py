@@ -441,15 +441,18 @@ def _readme(released: ReleasedRecords, findings: Collection[IdentifierFinding]) 
             "    pip install theodolite",
             "    theodolite verify . --key PUBLIC-KEY.pem",
             "",
-            "The public key comes from the publisher by another way than this bundle.",
+            "The public key comes from the publisher through another channel than this bundle.",
             "",
             "## Anonymisation",
             "",
-            "Ids of dialogues, people and sessions are drawn at random for this release; no table of links exists.",
-            "Records are in the order of the new ids. Times of people are left out; dates are rounded to the month.",
+            "Ids of dialogues, people and sessions are random for this release; no mapping to the originals exists.",
+            (
+                "Records are in the order of the new ids. Times of people's actions are omitted; dates are rounded to "
+                "the month."
+            ),
             "Attributes that fewer people share than the publisher's minimum are withheld.",
-            "Answers in testers' own words, notes, codings and guesses are not part of the release.",
-            "Results that need times or orders are not part of it either; see `not_released` in `release.json`.",
+            "The release does not include testers' free-text answers, notes, codings or guesses.",
+            "It also omits results that need times or orders; see `not_released` in `release.json`.",
             "",
         ]
     )
@@ -512,10 +515,10 @@ def _signer(path: Path) -> tuple[Any, bool]:
     try:
         private = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:
-        message = f"`{path}` is not a private Ed25519 key in PEM form without a password"
+        message = f"`{path}` is not a private Ed25519 key in PEM format without a password"
         raise InputError(message) from error
     if not isinstance(private, Ed25519PrivateKey):
-        message = f"`{path}` holds a key of another kind; expected Ed25519 in PEM form"
+        message = f"`{path}` contains another type of key; expected Ed25519 in PEM format"
         raise InputError(message)
     public = private.public_key()
     write_whole(public_key_file(path), public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
@@ -607,7 +610,7 @@ def _check_signature(envelope: Any, key: Path | None) -> tuple[str, list[str]]:
     try:
         public = SSlibKey.from_crypto(load_pem_public_key(key.read_bytes()))
     except (OSError, ValueError) as error:
-        message = f"`{key}` is not a public key in PEM form"
+        message = f"`{key}` is not a public key in PEM format"
         raise InputError(message) from error
     try:
         envelope.verify([public], 1)

@@ -251,7 +251,7 @@ class ServerStudy:
             raise Conflict(message)
         if number not in possible:
             resumed = f"{starting}, or " if starting != following else ""
-            message = f"the present files cannot continue run {number}; expected {resumed}{following} for a new run"
+            message = f"the current files cannot continue run {number}; expected {resumed}{following} for a new run"
             raise Conflict(message)
         self.start(loaded, replace(request, new_run=number != starting), environ)
         return True

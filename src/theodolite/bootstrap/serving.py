@@ -76,12 +76,12 @@ class Serving:
         """Reject settings that would admit strangers."""
         if self.demo and (not self.settings.is_private or self.settings.address or self.settings.proxies):
             message = (
-                "`--demo` lets everybody in with one click, so it serves this machine only; "
+                "`--demo` admits everyone with one click, so it listens only on this machine; "
                 f"got `{self.settings.address or self.settings.host}`"
             )
             raise InputError(message)
         if self.demo and self.study:
-            message = f"`--demo` brings its own study; leave `{self.study}` out, or leave `--demo` out"
+            message = f"`--demo` has its own study; leave `{self.study}` out, or leave `--demo` out"
             raise InputError(message)
 
 
@@ -95,7 +95,7 @@ def secret_key_of(workspace: Path) -> str:
     try:
         return made_secret(file)
     except OSError as error:
-        message = f"the key `{file}` could not be read or made: {error}. Give yourself the right to write there."
+        message = f"the key `{file}` could not be read or created: {error}. Grant yourself write permission there."
         raise StorageUnavailable(message) from error
 
 
@@ -245,7 +245,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listening.listen(2048)  # clients that call before the server is ready wait
     except OSError as error:
         listening.close()
-        message = f"nothing can listen on `{host}:{port}`: {error.strerror}. Name another one:  --listen HOST:PORT"
+        message = f"cannot listen on `{host}:{port}`: {error.strerror}. Choose another address: --listen HOST:PORT"
         raise InputError(message) from error
     return listening
 
@@ -300,18 +300,22 @@ def check_serving(serving: Serving) -> Checked:
 
 def _of_connection(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.is_https and not settings.proxies:
-        yield _diagnostic("`address` begins with https and `proxies` names nobody whose word on https could be taken")
+        yield _diagnostic("`address` starts with https, but `proxies` lists no trusted proxy")
     if not settings.is_https and not settings.is_private:
-        text = "passwords and dialogues travel in plain words; put a proxy with https in front, or stay in one room"
-        yield _note(f"people call `{settings.address or settings.host}` by http: {text}")
+        text = (
+            "passwords and dialogues are sent unencrypted; put an HTTPS proxy in front, or use only a trusted network"
+        )
+        yield _note(f"people open `{settings.address or settings.host}` over http: {text}")
     for proxy in settings.proxies:
         if ip_network(proxy, strict=False).prefixlen == 0:
-            yield _diagnostic(f"`{proxy}` of `proxies` is everybody; name the proxy's own address")
+            yield _diagnostic(f"`{proxy}` of `proxies` includes everyone; use the proxy's own address")
 
 
 def _of_mail(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.mail is None:
-        yield _note("no mail is sent: hand invitations over as links, and give new ones to who forgot a password")
+        yield _note(
+            "no e-mail is sent: distribute invitations as links, and send new ones to people who forgot their password"
+        )
     elif settings.mail.encryption == "none" and settings.mail.user:
         yield _diagnostic("`mail` signs in without encryption; expected `starttls` or `tls`")
 
@@ -319,18 +323,21 @@ def _of_mail(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
 def _of_key(serving: Serving) -> Iterator[LocatedDiagnostic]:
     if serving.settings.secret_key:
         if len(serving.settings.secret_key) < _SHORTEST_KEY:
-            yield _diagnostic("`THEODOLITE_SECRET_KEY` is short; expected 50 characters or more that nobody can guess")
+            yield _diagnostic("`THEODOLITE_SECRET_KEY` is short; expected 50 random characters or more")
         return
     file = serving.workspace / SECRET_FILE
     if file.stat().st_mode & 0o077:
-        yield _diagnostic(f"others on this machine may read `{file}`; type: chmod 600 {file}")
+        yield _diagnostic(f"other users of this machine can read `{file}`; type: chmod 600 {file}")
 
 
 def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
     """Yield an error if other users of this machine can read people's texts."""
     mode = serving.workspace.stat().st_mode & 0o777
     if mode & 0o077:
-        text = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
+        text = (
+            f"other users of this machine can open `{serving.workspace}` (mode {mode:04o}), which contains "
+            "people's texts"
+        )
         yield _diagnostic(f"{text}; type: chmod 700 {serving.workspace}")
 
 
@@ -379,7 +386,7 @@ def view(path: str, tell: Callable[[str], None], *, port: int = 0) -> None:
 
 
 def _present_umask() -> int:
-    """Return the mask of the process: runs write reports under it, while the server writes for the operator alone."""
+    """Return the mask of the process: runs write reports under it, while the server writes only for the operator."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -428,7 +435,7 @@ def open_labelling(
     """
     start = Path(path)
     if not start.exists():
-        message = f"a study's folder or file was expected; there is no `{path}`"
+        message = f"expected the folder or file of a study; there is no `{path}`"
         raise InputError(message)
     folder = start if start.is_dir() else start.parent
     settings = ServingSettings(host=LOOPBACK_HOST, port=port)

@@ -156,7 +156,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         inside = sorted(path.rglob(f"*{SUFFIX}"))
         if not inside:
-            message = f"the folder `{path}` holds no shard (*{SUFFIX})"
+            message = f"the folder `{path}` contains no shard (*{SUFFIX})"
             raise NotFound(message)
         yield from inside
 

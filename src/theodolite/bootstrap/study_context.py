@@ -297,7 +297,7 @@ def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
 
     Raises:
         StudyError: If the study has errors; lists all of them.
-        NotFound: If it was never run here.
+        NotFound: If it has not been run here.
         StoreError: If the database cannot be used.
     """
     variables = os.environ if environ is None else environ

@@ -217,16 +217,14 @@ def write_study_files(store: DjangoStore, files: StudyFiles, folder: Path) -> Pa
         folder: The folder; created if missing.
 
     Raises:
-        InputError: If a path leads out of the folder.
+        InputError: If a path points outside the folder.
         StorageUnavailable: If a file cannot be written.
     """
     contents = store.records(StudyFileContent, {file.content for file in files.files})
     for file in files.files:
         path = PurePosixPath(file.path)
         if path.is_absolute() or ".." in path.parts or "\\" in file.path or Path(file.path).drive:
-            message = (
-                f"the database has the file `{file.path}` for study `{files.study}`, which leads out of its folder"
-            )
+            message = f"the database has the file `{file.path}` for study `{files.study}`, which is outside its folder"
             raise InputError(message)
         try:
             target = folder / path

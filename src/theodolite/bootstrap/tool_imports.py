@@ -68,7 +68,7 @@ def import_results(folder: Path, files: Sequence[Path], mapping: TableMapping | 
     """
     path = folder / "study.yaml"
     if path.exists():
-        message = f"`{path}` exists and stays unchanged; name another folder"
+        message = f"`{path}` already exists; choose another folder"
         raise InputError(message)
     importers = (*plugin_importers(), *SHIPPED_IMPORTERS)
     results = tuple(_read(file, mapping or TableMapping(), importers) for file in files)

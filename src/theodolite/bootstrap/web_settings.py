@@ -90,7 +90,7 @@ def serving_settings(
 
 
 def viewing_settings(*, secret_key: str, cookie: str) -> dict[str, Any]:
-    """Return the settings of `theodolite view`: loopback, no accounts, no database of its own.
+    """Return the settings of `theodolite view`: loopback, no accounts, no central database.
 
     The session is a signed cookie. The pages of `theodolite serve` are not routed.
 

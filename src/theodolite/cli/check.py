@@ -449,6 +449,6 @@ def _database(workspace: Path, environ: Mapping[str, str]) -> Check:
     except TheodoliteError as error:
         return Check(topic="Database", state="error", text=str(error))
     if store is None:
-        return Check(topic="Database", state="ok", text=f"{kind}, without tables: nothing was run yet")
+        return Check(topic="Database", state="ok", text=f"{kind}, without tables: no run yet")
     store.disconnect()
     return Check(topic="Database", state="ok", text=f"{kind}, reachable and up to date")

@@ -51,7 +51,7 @@ def import_() -> None:
 @click.option(
     "--response", default="response", show_default=True, metavar="COLUMN", help="Response of the application."
 )
-@click.option("--id", default="", metavar="COLUMN", help="Id of the dialogue; each row is a dialogue if left out.")
+@click.option("--id", default="", metavar="COLUMN", help="Id of the dialogue; default: each row is a dialogue.")
 @click.option("--turn", default="", metavar="COLUMN", help="Number of the turn.")
 @click.option("--tester", default="", metavar="COLUMN", help="Name of the tester.")
 @click.option("--context", default="", metavar="COLUMN", help="Source material for the response.")
@@ -146,7 +146,7 @@ def _speakers(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) ->
     pairs = [pair.partition("=") for pair in replies]
     fields = dict.fromkeys(name for name, _, _ in pairs)
     if len(fields) > 1 or any(not sign for _, sign, _ in pairs):
-        message = f"--replies takes FIELD=VALUE, always with the same field; got {', '.join(replies)}"
+        message = f"--replies expects FIELD=VALUE, always with the same field; got {', '.join(replies)}"
         raise click.UsageError(message)
     return ThreadSpeakers(
         speaker_field=next(iter(fields), ""),

@@ -108,7 +108,7 @@ def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
     if kind is StarterKind.RECORDED:
         answers |= _columns_by_questions(answers["from"])
     if judge and kind is not StarterKind.RECORDED:
-        message = "--judge belongs to --from; an application takes --guideline"
+        message = "--judge requires --from; for an application, use --guideline"
         raise click.UsageError(message)
     if kind is StarterKind.APPLICATION:
         _ask_the_address(answers, "" if model else name)
@@ -116,7 +116,7 @@ def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
     if answers.get("judge") or answers.get("guideline") or answers.get("users"):
         answers |= {} if "model_url" in answers else {"model_key": key, **_model_of(answers, model, name)}
     elif model:
-        message = "--model belongs to a judge or simulated users: add --judge, --guideline or --users"
+        message = "--model requires a judge or simulated users: add --judge, --guideline or --users"
         raise click.UsageError(message)
     return _write(folder, kind, answers)
 
@@ -319,7 +319,7 @@ def _ask_the_address(answers: Answers, name: str) -> None:
     if not answers["app"].rstrip("/").endswith("/v1"):
         return
     if not name and not offered_models(answers["app"]):
-        click.echo("  connection refused: fill in the name of the model yourself")
+        click.echo("  connection refused: enter the model name yourself")
         return
     answers["app_model"] = _model_at(answers["app"], name)
 

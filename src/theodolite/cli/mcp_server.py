@@ -372,7 +372,7 @@ def _withheld(viewed: ViewedRun, dialogue: Dialogue | None) -> str:
 
 
 def record_entry(record: CaseRecord, *, withheld: str) -> Entry:
-    """Return one dialogue with its labels, reasons, quotes and failures; without texts where they are withheld."""
+    """Return one dialogue with its labels, reasons, quotes and failures; without texts if they are withheld."""
     dialogue = record.dialogue
     turns = () if dialogue is None else dialogue.turns
     return {
@@ -452,7 +452,7 @@ def _require_prices(loaded: LoadedStudy, estimate: CallEstimate) -> None:
 
 
 def _is_local(url: str) -> bool:
-    """Return whether a model runs on this machine, where calls cost nothing."""
+    """Return whether a model runs on this machine, where calls are free."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -517,7 +517,7 @@ def mcp_server(tools: StudyTools) -> MCPServer[Any]:
 def mcp(folder: str, *, allow_run: bool, max_cost: float | None) -> int:
     """Serve studies to coding agents over the Model Context Protocol (stdio).
 
-    FOLDER is a study or a folder with studies; the present folder if left out.
+    FOLDER is a study or a folder with studies; the present folder by default.
     Clients list studies and runs, check and price studies, and read results,
     dialogues and comparisons. They change no study, and they start runs only if
     --allow-run and --max-cost permit it. Code and keys of a study must have been

@@ -1,6 +1,6 @@
 """A plugin of pytest: the gates of a study are tests, and a fixture checks the gates of a run from Python.
 
-pytest loads it in every project where Theodolite is installed, so it imports nothing heavy before it is used.
+pytest loads it in every project in Theodolite's environment, so it imports nothing heavy before it is used.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ from theodolite.usecases.releasing import MIN_GROUP
 
 @click.command()
 @study_argument
-@click.option("--out", default="", metavar="DIR", help=f"New folder for the bundle; STUDY/{BUNDLE} if left out.")
-@click.option("--review", default="", metavar="FILE", help=f"Decisions about identifiers; STUDY/{REVIEW} if left out.")
+@click.option("--out", default="", metavar="DIR", help=f"New folder for the bundle; STUDY/{BUNDLE} by default.")
+@click.option("--review", default="", metavar="FILE", help=f"Decisions about identifiers; STUDY/{REVIEW} by default.")
 @click.option("--redact-all", is_flag=True, help="Redact all identifiers without a decision.")
 @click.option("--without", multiple=True, metavar="DIALOGUE", help="Leave out this dialogue; repeatable.")
 @click.option(
@@ -40,7 +40,7 @@ from theodolite.usecases.releasing import MIN_GROUP
     show_default=True,
     help="Withhold attributes shared by fewer people.",
 )
-@click.option("--key", default="", metavar="FILE", help="Private Ed25519 key (PEM); made in the workspace if left out.")
+@click.option("--key", default="", metavar="FILE", help="Private Ed25519 key (PEM); made in the workspace by default.")
 @json_option
 def release(
     study: str,
@@ -173,7 +173,7 @@ def verify(folder: str, *, key: str, as_json: bool) -> int:
 
 @click.command()
 @study_argument
-@click.option("--out", default="", metavar="DIR", help=f"Folder of the documents; STUDY/{FOLDER} if left out.")
+@click.option("--out", default="", metavar="DIR", help=f"Folder of the documents; STUDY/{FOLDER} by default.")
 @click.option("--diff", "is_diff", is_flag=True, help="Print the differences to the previous issue; write nothing.")
 @json_option
 def document(study: str, *, out: str, is_diff: bool, as_json: bool) -> int:

@@ -76,7 +76,10 @@ STAGES = {
 @click.option("--new-run", is_flag=True, help="Start a new run of the same plan; every call is made again.")
 @click.option("--retry-failed", is_flag=True, help="Retry failed dialogues and annotations.")
 @click.option(
-    "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
+    "--concurrency",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum concurrent calls to applications, and the same number to judges.",
 )
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write the results of the gates as JUnit XML.")
 @click.option("--debug", is_flag=True, help="Print tracebacks of the study's own code.")
@@ -231,7 +234,7 @@ def _require_whole(only: tuple[str, ...], *, stage: str | None, junit: str | Non
     """
     if only and (junit or stage == "measure"):
         option = "--junit" if junit else "--stage measure"
-        message = f"`{option}` concerns all dialogues of a run; leave `--only` out"
+        message = f"`{option}` applies to all dialogues of a run; remove `--only`"
         raise InputError(message)
 
 
@@ -257,8 +260,8 @@ def _require_engine(engine: str | None, *, address: str, workers: int | None, ha
         raise InputError(message)
     if engine and has_scope:
         message = (
-            "workers on a cluster run the whole plan of the study file: leave --stage, --limit, --only, --shard,"
-            " --cache and --budget out"
+            "workers on a cluster run the whole plan of the study file: remove --stage, --limit, --only, --shard, "
+            "--cache and --budget"
         )
         raise InputError(message)
 
@@ -377,7 +380,10 @@ def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @click.option("--until-done", is_flag=True, help="End when none of the studies has an open run.")
 @click.option(
-    "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
+    "--concurrency",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum concurrent calls to applications, and the same number to judges.",
 )
 @permission_options
 @observer_options
@@ -388,7 +394,7 @@ def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | Non
     Each STUDY is a folder with a study.yaml, or a file. The worker joins its run once
     another process has started it with `theodolite run`, leases units from the database,
     and waits for the next run. It writes no reports. SIGTERM or Ctrl-C drains it: calls in flight
-    finish and its units return to the others.
+    finish and its units return to the other workers.
 
     With DATABASE_URL, a STUDY without a folder is the name of a study, and no STUDY means all
     open runs. The worker then gets the study's files from the database.

@@ -482,7 +482,7 @@ class BarProgress:
         self._bars.update(self._assess, completed=assess.done, progress_text=assessed)
 
 
-BY_USER = "stopped by you"
+BY_USER = "stopped by the user"
 """Reason of a stop that the user asked for."""
 
 _WIDTH = 80
@@ -544,7 +544,7 @@ def nothing_text(status: RunStatus, evidence: Evidence, path: str, selected: Seq
     """
     if not status.planned:
         text = (
-            "All sessions of this study need human testers, and none has taken place yet: there is nothing to measure."
+            "All sessions of this study need human testers, but none has taken place yet: there is nothing to measure."
         )
         return "\n".join([*_paragraph(text), f"  Testers join through  theodolite serve {path}"])
     archive, dialogues = evidence.archive, evidence.answers.dialogues

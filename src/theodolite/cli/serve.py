@@ -121,7 +121,7 @@ def teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], N
 def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
     """View studies and their runs in a browser; start, stop and resume runs.
 
-    STUDY is a study or a folder with studies; the present folder if left out.
+    STUDY is a study or a folder with studies; the present folder by default.
     The pages have one user and no accounts: the address works once and only on
     this machine. The pages also show the progress of runs that other commands started;
     runs started on a page continue when this server ends.
@@ -270,15 +270,14 @@ _HEAD = 10
 @permission_options
 @json_option
 def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_json: bool) -> int:
-    """Let bots complete the whole event of a study, with screenshots of its pages.
+    """Complete the whole event of a study, with screenshots of its pages.
 
     The server runs a copy of the study on this machine; the real workspace stays
     unchanged, and no mail is sent. Bots join by invitation and access code,
     consent, chat with EVERY application of the study (this may cost money), take
     notes, answer questionnaires and finish; others annotate the dialogues, and a
     senior annotator reviews them. Pages are searched for text that breaks
-    blinding, and the results are measured. They show that the event works and
-    say nothing about the applications.
+    blinding, and the results are measured. They show that the event works and do not describe the applications.
 
     One page of each kind is saved as a file without scripts, and as PNG if
     Chromium or Chrome is installed. Exit code 1 means that a step failed.
@@ -334,7 +333,7 @@ def _cells(result: DryRunResult) -> list[str]:
         for cell in result.cells
     ]
     dead = sorted({cell.application for cell in result.cells if cell.is_dead})
-    return ["", head, *rows, *(_line("DEAD", f"{name} answered no prompt at all") for name in dead), ""]
+    return ["", head, *rows, *(_line("DEAD", f"{name} answered no prompt") for name in dead), ""]
 
 
 def _problem_lines(result: DryRunResult) -> list[str]:

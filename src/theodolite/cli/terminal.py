@@ -299,7 +299,7 @@ def _may_send(request: KeyRequest) -> bool:
     width = max(len(use.variable) for use in request.uses) + 2
     for use in request.uses:
         click.echo(f"  {use.variable:<{width}}to {use.receiver} ({printable_line(', '.join(use.users))})", err=True)
-    click.echo("Send them only if these hosts may have these keys.", err=True)
+    click.echo("Send them only if these hosts may receive these keys.", err=True)
     answer: str = click.prompt("Send them?", type=click.Choice(["y", "n"]), default="n", err=True)
     return answer == "y"
 
@@ -308,7 +308,7 @@ def confirm_settings(file: Path, text: str) -> bool:
     """Show the server settings next to a study and ask whether they may be used."""
     if not sits_at_terminal():
         return False
-    click.echo(f"`{file}` sets up the server and has not been allowed on this machine:", err=True)
+    click.echo(f"`{file}` configures the server and has not been allowed on this machine:", err=True)
     click.echo("\n".join(f"  {printable(line)}" for line in text.splitlines()), err=True)
     answer: str = click.prompt("Use it?", type=click.Choice(["y", "n"]), default="n", err=True)
     return answer == "y"
@@ -325,7 +325,7 @@ def _prompted(request: CodeRequest) -> str:
     for code in request.code:
         click.echo(f"  {printable_line(code.shown):<{width}}{printable_line(', '.join(code.users))}", err=True)
     click.echo(
-        f"It lies in {printable_line(str(request.folder.resolve()))}. Run it only if you trust its author.", err=True
+        f"It is in {printable_line(str(request.folder.resolve()))}. Run it only if you trust its author.", err=True
     )
     click.echo("  y  yes, until the code changes      a  always for this folder      n  no", err=True)
     answer: str = click.prompt("Run it?", type=click.Choice(["y", "a", "n"]), default="n", err=True)

@@ -131,7 +131,7 @@ def aria_to_domain(
         check_template(entry, keys, text, INIT_SLOTS, context)
     check_template(entry, ("prompt",), spec.prompt, ARIA_SLOTS, context)
     if spec.prompt and "prompt" not in variables(spec.prompt):
-        message = "`prompt` must hold {{ prompt }}, or the application would never hear what is said to it"
+        message = "`prompt` must contain {{ prompt }}, or the application never receives the message"
         context.diagnostics.add(entry.diagnostic("prompt", message=message))
     return AriaClass(
         target=target,
@@ -390,7 +390,7 @@ def _prompted(
     entry: Entry[Spec], spec: PromptedModelSpec, context: LoadContext, models: tuple[str, ...]
 ) -> PromptedModel:
     if spec.model not in models:
-        wording = f"application `{entry.name}` names a model `{spec.model}` that the study does not have"
+        wording = f"application `{entry.name}` names a model `{spec.model}` that is not in the study"
         message = wording + (did_you_mean(spec.model, models) or _offers("models", models))
         context.diagnostics.add(entry.diagnostic("model", message=message))
     check_template(entry, ("system",), spec.system, ("context",), context)

@@ -35,8 +35,8 @@ _PROMPT, _RESPONSE, _VERDICT = (15, 60), (40, 250), (60, 200)
 
 ASSUMPTION = (
     f"a token is four characters; a prompt has {_PROMPT[0]} to {_PROMPT[1]} tokens, a response {_RESPONSE[0]} to"
-    f" {_RESPONSE[1]}, a verdict {_VERDICT[0]} to {_VERDICT[1]}; thoughts before them are not foreseen;"
-    " every dialogue runs its full length; no call is tried twice"
+    f" {_RESPONSE[1]}, a verdict {_VERDICT[0]} to {_VERDICT[1]}; reasoning tokens are not included; every dialogue "
+    "runs its full length; no call is retried"
 )
 """Basis of the estimated tokens, as in `check --json`."""
 
@@ -376,14 +376,14 @@ def _readings(loaded: LoadedStudy) -> str:
 
 def _plan(study: Study, estimate: CallEstimate) -> str:
     if not estimate.dialogues:
-        return "no dialogue by a program; people hold all of them, and judges are asked about those as they come"
+        return "no automated dialogues; people write all of them, and judges label them as they arrive"
     parts = [_count(estimate.dialogues, "dialogue") + _made_of(estimate)]
     if estimate.turns:
         parts.append(_count(estimate.turns, "turn"))
     if estimate.judges:
         parts.append(_count(estimate.judges, "judge"))
     if not estimate.calls:
-        return f"{', '.join(parts)}: nothing is called"
+        return f"{', '.join(parts)}: no calls"
     budget = _budget(study.budget.calls, "{:,}".format, Range(high=estimate.calls))
     return f"{', '.join(parts)}: {_count(estimate.calls, 'call')}{budget}"
 
@@ -421,7 +421,7 @@ def _cost_text(study: Study, estimate: CallEstimate) -> str:
     if unpriced and not cost.high:
         return f"unknown: no price for {names}{budget}"
     if not cost.high:
-        return f"nothing: only scripts are called{budget}"
+        return f"nothing: only scripts reply{budget}"
     days = price_days(study.models)
     dated = f" at prices of {days[-1]}" if days else " at the study's prices"
     without = f", without {names}: no price" if unpriced else ""
@@ -453,7 +453,7 @@ def _budget(limit: float | None, format_cost: Callable[[float], str], needed: Ra
 def _hosts(study: Study) -> str:
     named = [f"{host.name} ({', '.join(host.roles)})" for host in hosts(study)]
     named += code_hosts(study)
-    return ", ".join(named) if named else "none: nothing leaves this machine"
+    return ", ".join(named) if named else "none: no data leaves this machine"
 
 
 def _keys(study: Study) -> str:

@@ -179,7 +179,7 @@ class _DialogueReader:
         if not has_text:
             self._complain(
                 recorded_dialogue.line,
-                f"has neither prompt nor response in a turn of `{recorded_dialogue.key}`; say why it is withheld",
+                f"has neither prompt nor response in a turn of `{recorded_dialogue.key}`; state why it is withheld",
             )
         if not (application and scenario and level and held_by and has_text):
             return None
@@ -203,7 +203,7 @@ class _DialogueReader:
     def _known(self, recorded_dialogue: RecordedDialogue, what: str, name: str, known: list[str]) -> str:
         if name not in known:
             choices = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
-            self._complain(recorded_dialogue.line, f"names the {what} `{name}`, which the study does not have{choices}")
+            self._complain(recorded_dialogue.line, f"names the {what} `{name}`, which is not in the study{choices}")
             return ""
         return name
 
@@ -295,14 +295,14 @@ class _CorpusReader:
             with zipfile.ZipFile(io.BytesIO(stored)) as archive:
                 result = self._required_members(archive)
                 if sum(item.file_size for item in result.values()) > MOST_UNPACKED:
-                    self._complain(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB; cut it in parts")
+                    self._complain(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB; split it")
                     return {}
                 parts = {name: archive.read(item) for name, item in result.items()}
         except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as error:
             self._complain(f"cannot be unpacked: {error}")
             return {}
         if UTTERANCES not in parts:
-            self._complain(f"holds no {UTTERANCES}; expected a corpus of ConvoKit")
+            self._complain(f"contains no {UTTERANCES}; expected a corpus of ConvoKit")
         return parts
 
     def _required_members(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -419,7 +419,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
     except (ValueError, RecursionError) as error:
         return _broken(file, f"is not JSON: {error}", sha256)
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, dict) for task in tasks):
-        return _broken(file, "should hold a list of tasks, as Label Studio exports them in the format JSON", sha256)
+        return _broken(file, "should contain a list of tasks in Label Studio's JSON export format", sha256)
     remarks: list[Utterance] = []
     about: dict[str, dict[str, str]] = {}
     diagnostics: list[LocatedDiagnostic] = []
@@ -431,7 +431,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
             continue
         key = _key(task, data, line)
         if key in about:
-            message = f"is about `{key}`, as a task before it; give each its own `item`"
+            message = f"is about `{key}`, like an earlier task; give each task a unique `item`"
             diagnostics.append(LocatedDiagnostic(file=file, line=line, message=message))
             continue
         about[key] = {item: text for item, text in scalars(data).items() if item != name}

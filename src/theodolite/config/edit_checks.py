@@ -147,7 +147,7 @@ def _errors_with(
 def with_unsaved(
     files: EditableFiles, name: str, text: str, *, resolver: ResourceResolver | None = None
 ) -> Iterator[UnsavedReading]:
-    """Give the study as it reads with an unsaved text in place of one file; nothing is saved.
+    """Yield the study with an unsaved text instead of one file; nothing is saved.
 
     Recordings can be read inside the context only.
 
@@ -195,7 +195,7 @@ def apply(files: EditableFiles, *, resolver: ResourceResolver | None = None) -> 
 
 @contextmanager
 def _with_texts(files: EditableFiles, unsaved: Mapping[str, str | None] | None = None) -> Iterator[Path]:
-    """Give a copy of the folder in which drafts and unsaved texts replace the files; other files are linked."""
+    """Yield a copy of the folder in which drafts and unsaved texts replace the files; other files are linked."""
     with TemporaryDirectory(dir=files.storage) as made:
         folder = Path(made) / files.folder.name
         ignored = shutil.ignore_patterns(".*", *OUTPUT_FOLDERS, *IGNORED_FOLDERS)

@@ -101,7 +101,7 @@ class GuidelineSpec(Spec):
     @model_validator(mode="after")
     def _one_form(self) -> GuidelineSpec:
         if bool(self.ask) == bool(self.questions):
-            message = "needs either `ask` (one question) or `questions` (several), and not both"
+            message = "needs either `ask` (one question) or `questions` (several), not both"
             raise ValueError(message)
         if not (self.defect or self.defects):
             message = 'needs `defect`, the rule that makes an answer a defect, e.g. `defect: "<= 3"`'
@@ -188,9 +188,11 @@ def _misfit(condition: Condition, questions: Mapping[str, Question]) -> str:
         known = ", ".join(questions)
         return f"there is no question `{name}`{did_you_mean(name, questions) or '; questions are ' + known}"
     if not name and len(questions) > 1:
-        return f"say which question decides, one of {', '.join(questions)}, e.g. `{next(iter(questions))} == yes`"
+        return (
+            f"specify the question that decides, one of {', '.join(questions)}, e.g. `{next(iter(questions))} == yes`"
+        )
     if not questions:
-        return "there is no question that it could be about"
+        return "no question matches it"
     return condition_problem(condition, questions[name or next(iter(questions))].scale)
 
 
@@ -201,7 +203,7 @@ def _orientation_note(condition: Condition, scale: Scale) -> str:
     bad_end_is_high = scale.orientation is Orientation.HIGHER_IS_WORSE
     if (condition.operator in _WORST_ABOVE) == bad_end_is_high:
         return ""
-    return f"takes the better end of the scale for the defects: the scale says {scale.orientation.value}"
+    return f"treats the better end of the scale as the defects: the scale says {scale.orientation.value}"
 
 
 def _examples(
@@ -240,14 +242,14 @@ def _example_problem(
     if not answers:
         return (), "has no `answer`"
     if spec.answer is not None and len(questions) > 1:
-        return ("answer",), f"must say which question it answers; use `answers` with {', '.join(questions)}"
+        return ("answer",), f"must specify which question it answers; use `answers` with {', '.join(questions)}"
     for name, value in answers.items():
         key = ("answer",) if spec.answer is not None else ("answers", name)
         if name not in questions:
             return key, f"answers a question `{name}` that is not asked{did_you_mean(name, questions)}"
         scale = questions[name].scale
         if not (scale.admits(value) or may_be(value, questions[name])):
-            return key, f"answers `{value}`, which leaves the scale{_scale_words(value, scale)}"
+            return key, f"answers `{value}`, which is not on the scale{_scale_words(value, scale)}"
     return _contradiction(spec, answers, questions, rules)
 
 
@@ -267,8 +269,8 @@ def _contradiction(
     rule = (broken or decided)[0]
     answer = f"its {rule.question} {answers[rule.question]}"
     if spec.defect:
-        return ("defect",), f"says that it is a defect, but {answer} makes it none ({rule.condition})"
-    return ("defect",), f"says that it is no defect, but {answer} makes it one ({rule.condition})"
+        return ("defect",), f"is marked as a defect, but {answer} makes it none ({rule.condition})"
+    return ("defect",), f"is marked as no defect, but {answer} makes it one ({rule.condition})"
 
 
 def _scale_words(value: str, scale: Scale) -> str:
@@ -350,7 +352,7 @@ class GuidelineRegistry:
     def _complain_unknown(self, name: str, entry: Entry[Spec], key: str) -> None:
         known = dict.fromkeys([*self._entries, *self._context.names_in("guidelines", ".yaml")])
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
-        message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"
+        message = f"there is no guideline `{name}` in the study, in `guidelines/` or among the shipped ones{tail}"
         self._context.diagnostics.add(entry.diagnostic(key, message=message))
 
 

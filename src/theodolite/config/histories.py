@@ -43,7 +43,7 @@ _YES = {"yes", "y", "true", "1"}
 _NO = {"no", "n", "false", "0", ""}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.ANSWERED}
 _EPOCH = re.compile(r"\d{9,13}(\.\d+)?")
-_ENDING = "Nothing was watched."
+_ENDING = "Nothing was monitored."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
     diagnostics = []
     for role, column in form.columns.items():
         if role not in ROLES:
-            message = f"no column can be a `{role}`; expected one of {', '.join(ROLES)}{did_you_mean(role, ROLES)}"
+            message = f"no column matches `{role}`; expected one of {', '.join(ROLES)}{did_you_mean(role, ROLES)}"
             diagnostics.append(LocatedDiagnostic(file="--columns", message=message))
         elif column not in table.columns:
             known = ", ".join(table.columns)
@@ -178,7 +178,9 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
         for role, names in ROLES.items()
     }
     if not chosen["score"] and not diagnostics:
-        message = f"no column looks like a score; say which:  --columns score=NAME  (it has {', '.join(table.columns)})"
+        message = (
+            f"no column looks like a score; specify one: --columns score=NAME (columns: {', '.join(table.columns)})"
+        )
         diagnostics.append(LocatedDiagnostic(file=table.name, message=message))
     return {role: column for role, column in chosen.items() if column}, diagnostics
 
@@ -277,7 +279,7 @@ class _HistoryReader:
         value, outcome = _value(cell)
         if outcome is Outcome.UNPARSEABLE:
             self._complain(
-                line, f"`{cell}` in `{self.columns[role]}` is not a number; leave it empty where there is none"
+                line, f"`{cell}` in `{self.columns[role]}` is not a number; leave it empty if there is no value"
             )
         return value
 

@@ -266,7 +266,7 @@ class _LabelReader:
             return None
         if cells["version"] not in {"", named[0].version}:
             message = (
-                f"the file asks version {cells['version']} of guideline `{named[0].guideline}`, which is now"
+                f"the file is for version {cells['version']} of guideline `{named[0].guideline}`, which is now"
                 f" {named[0].version}; write a new file with --sample"
             )
             self._complain(line, message)
@@ -285,19 +285,19 @@ class _LabelReader:
         written = cells["annotator"]
         if written and self._by and written != self._by:
             self._complain(
-                line, f"`annotator` is `{written}`, but --annotator-name says `{self._by}`; leave one of the two out"
+                line, f"`annotator` is `{written}`, but --annotator-name says `{self._by}`; remove one of them"
             )
             return ""
         name = written or self._by
         if not name:
             self._complain(
-                line, "nobody says who answered; fill in `annotator`, or name the person with --annotator-name"
+                line, "the annotator is unknown; fill in `annotator`, or name the person with --annotator-name"
             )
         elif name in self._key.judges:
-            self._complain(line, f"`{name}` is a judge of the study; a person needs a name of her own")
+            self._complain(line, f"`{name}` is the name of a judge of the study; use another name for the person")
             return ""
         elif name not in self._key.annotators and (near := did_you_mean(name, self._key.annotators)):
-            self._complain(line, f"the study names no person `{name}`{near}")
+            self._complain(line, f"the study has no person `{name}`{near}")
             return ""
         return name
 
@@ -543,7 +543,7 @@ def label_studio_table(path: Path) -> InputTable:
     except ValueError as error:
         return _broken(path, f"is not JSON: {error}")
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        return _broken(path, "should hold a list of tasks, as Label Studio exports them in the format JSON")
+        return _broken(path, "should contain a list of tasks in Label Studio's JSON export format")
     rows = [(row, number) for number, task in enumerate(tasks, 1) for row in _task_rows(task)]
     return InputTable(
         file=path.name,

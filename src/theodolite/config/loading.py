@@ -307,8 +307,8 @@ class CodeReader:
             if len(files) > MOST_FILES:
                 message = (
                     f"application `{application.name}`: its folder `{root}` holds more than {MOST_FILES:,} files, which"
-                    " all belong to its version; give the application a folder of its own, or leave files out by"
-                    " `ignore`"
+                    " all belong to its version; move the application to a separate folder, or exclude files with "
+                    "`ignore`"
                 )
                 raise InputError(message)
         _HASHES.write(remembered)

@@ -108,7 +108,7 @@ def read_packet(entry: Entry[Spec], spec: HeldOutSpec | None, context: LoadConte
     checksum = checksum_of(files)
     if spec.sha256.lower() != checksum:
         expected = f"`sha256` is {spec.sha256}" if spec.sha256 else "`sha256` is missing"
-        message = f"{expected}; the packet has {checksum}. Use the packet that was agreed on, or state its checksum"
+        message = f"{expected}; the packet has {checksum}. Use the agreed packet, or state its checksum"
         context.diagnostics.add(entry.diagnostic("held_out", message=message))
         return Packet()
     return _read(entry, files, checksum, context)
@@ -197,7 +197,7 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
     context.packet_files.update(texts)
     where = _with_canary(spec, texts)
     if where:
-        message = f"a canary of the held-out packet stands in {where}, which applications are shown; remove it there"
+        message = f"a canary of the held-out packet occurs in {where}, which applications receive; remove it there"
         context.diagnostics.add(entry.diagnostic("held_out", message=message))
     context.found.append(Found(noun="held-out packet", name=spec.packet, edition=spec.version, where="held out"))
     material = ScenarioMaterial(
@@ -228,5 +228,5 @@ def require_known(entry: Entry[Spec], packet: Packet, known: Sequence[str], cont
     """Reject a packet with scenarios that the study lacks."""
     for name in packet.scenarios:
         if name not in known:
-            message = f"the held-out packet has a scenario `{name}` that the study has not{did_you_mean(name, known)}"
+            message = f"the held-out packet has a scenario `{name}` that is not in the study{did_you_mean(name, known)}"
             context.diagnostics.add(entry.diagnostic("held_out", message=message))

@@ -251,7 +251,7 @@ def _files_of(source: Path) -> tuple[dict[str, bytes], str]:
 def _in_folder(source: Path) -> Iterator[tuple[str, bytes]]:
     for path in sorted(source.rglob("*")):
         if path.is_symlink():
-            message = f"`{path}` is a link; a pack holds plain files alone"
+            message = f"`{path}` is a link; a pack may contain only plain files"
             raise InputError(message)
         if path.is_file():
             if path.stat().st_size > LARGEST_PACK:
@@ -274,7 +274,7 @@ def _in_tar(raw: bytes) -> Iterator[tuple[str, bytes]]:
                 continue
             file = archive.extractfile(member) if member.isfile() else None
             if file is None:
-                message = f"`{member.name}` is a link or a device; a pack holds plain files alone"
+                message = f"`{member.name}` is a link or a device; a pack may contain only plain files"
                 raise InputError(message)
             yield member.name, file.read(LARGEST_PACK + 1)
 
@@ -285,7 +285,7 @@ def _bounded(members: Iterator[tuple[str, bytes]], source: Path) -> Iterator[tup
     for number, (name, raw) in enumerate(members, start=1):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
-            message = f"`{name}` leads out of the pack `{source}`; nothing was installed"
+            message = f"`{name}` points outside the pack `{source}`; nothing was installed"
             raise InputError(message)
         if not is_portable(path):
             message = f"`{name}` is not a file name on Windows; rename the file in the pack `{source}`"

@@ -104,7 +104,7 @@ def persona_group_to_domain(
 ) -> GroupReading | None:
     """Return the persona group of an entry; None and errors if it describes none."""
     if entry.spec.model not in models:
-        message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that the study does not have"
+        message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that is not in the study"
         context.diagnostics.add(entry.diagnostic("model", message=message + did_you_mean(entry.spec.model, models)))
     text = _template(entry, context)
     rows = _rows(entry, context)
@@ -115,7 +115,7 @@ def persona_group_to_domain(
     _check_language(entry, context, rows_name, columns)
     example = _is_example(entry, context)
     if example:
-        message = f"still the {len(parameters)} example rows; the report will say so"
+        message = f"still the {len(parameters)} example rows; the report will note this"
         context.diagnostics.add(LocatedDiagnostic(file=rows_name, message=message, severity=Severity.NOTE))
     group = PersonaGroup(
         name=entry.name,
@@ -159,7 +159,7 @@ def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _Template
         return _TemplateText(template=replace(template, shipped=origin == SHIPPED), source=None, where=origin)
     known = [*context.names_in("personas", ".md"), *(template.name for _, template in context.resolver.personas)]
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
-    message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
+    message = f"there is no persona template `{name}` in `personas/` or among the shipped ones{tail}"
     context.diagnostics.add(entry.diagnostic("template", message=message))
     return None
 
@@ -251,7 +251,7 @@ def _check_language(
 def unfilled_text(rows_name: str, columns: Iterable[str]) -> str:
     """Report a variable without a value, with the columns of the rows."""
     have = "have" if rows_name == _INLINE else "has"
-    return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
+    return f"has no value; {rows_name} {have} {', '.join(columns) or 'no columns'}"
 
 
 def _problem_diagnostic(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
@@ -312,7 +312,7 @@ def _check_slots(
             context.diagnostics.add(entry.diagnostic(key, message=message, part=place_of(variable, text)))
     if not met:
         for variable in unfilled(text, ()):
-            message = f"{{{{ {variable} }}}} is filled by nothing; no personas meet scenario `{scenario.name}`"
+            message = f"{{{{ {variable} }}}} has no value; no personas for scenario `{scenario.name}`"
             context.diagnostics.add(entry.diagnostic(key, message=message, part=place_of(variable, text)))
 
 
@@ -344,7 +344,7 @@ def unused_columns(reading: GroupReading, used: Iterable[str], context: LoadCont
     if not unused or reading.entry.spec.rows is None:
         return
     names = ", ".join(f"`{column}`" for column in unused)
-    message = f"no template, goal, first prompt or group uses column{'' if len(unused) == 1 else 's'} {names}"
+    message = f"no template, goal, first prompt or group uses the column{'' if len(unused) == 1 else 's'} {names}"
     if isinstance(reading.entry.spec.rows, str):
         context.diagnostics.add(
             LocatedDiagnostic(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE)

@@ -338,7 +338,7 @@ def _identity(row: Mapping[str, str], position: int, columns: Mapping[str, str])
     """Return a row's item, its turn, and their errors."""
     key = _key(row, position, columns)
     if not key:
-        return "", 0, f"has nothing in column `{columns['id']}`, which identifies the item"
+        return "", 0, f"has an empty column `{columns['id']}`, which identifies the item"
     if "turn" not in columns:
         return key, 0, ""
     number = row[columns["turn"]].strip()

@@ -86,7 +86,7 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
             path.write_text(text, encoding="utf-8")
             written.append(path)
     except OSError as error:
-        message = f"the schemas cannot be written to `{folder}`: {error.strerror}; name another folder"
+        message = f"the schemas cannot be written to `{folder}`: {error.strerror}; choose another folder"
         raise InputError(message) from error
     return tuple(written)
 
@@ -298,7 +298,7 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
         by: 1 for down, -1 for up.
 
     Raises:
-        InputError: If the question has no lines of its own, or is already first or last.
+        InputError: If the question shares its lines with others, or is already first or last.
     """
     block, siblings = _find_schema(source, category, name), _of_category(source, category)
     position = siblings.index(block) + by
@@ -316,7 +316,7 @@ def doubled(text: str, source: YamlSource, category: str, name: str) -> str:
     """Return the text with a copy of a question after it, under a new name.
 
     Raises:
-        InputError: If the question has no lines of its own.
+        InputError: If the question shares its lines with others.
     """
     block, lines = _find_schema(source, category, name), _lines(text)
     copied = lines[block.first - 1 : block.last]
@@ -328,11 +328,11 @@ def without(text: str, source: YamlSource, category: str, name: str) -> str:
     """Return the text without a question.
 
     Raises:
-        InputError: If the question has no lines of its own, or is the only one of its category.
+        InputError: If the question shares its lines with others, or is the only one of its category.
     """
     block, lines = _find_schema(source, category, name), _lines(text)
     if len(_of_category(source, category)) < 2:
-        message = f"question `{name}` is the only one of `{category}`; a category asks one at least"
+        message = f"question `{name}` is the only one of `{category}`; a category needs at least one question"
         raise InputError(message)
     return _joined([*lines[: block.first - 1], *lines[block.last :]])
 
@@ -345,7 +345,7 @@ def added(text: str, source: YamlSource, category: str) -> str:
     """
     siblings, lines = _of_category(source, category), _lines(text)
     if not siblings:
-        message = f"no question of `{category}` has lines of its own; add one in the text"
+        message = f"no question of `{category}` has separate lines; add one in the text"
         raise InputError(message)
     last = siblings[-1]
     beginning = _BEGINNING.format(key=_free(source, category, "new_question")).splitlines()
@@ -366,7 +366,7 @@ def advised(text: str, source: YamlSource, category: str, name: str, note: Guide
         note: The note to add.
 
     Raises:
-        InputError: If the question or category, or its guidance, has no lines of its own.
+        InputError: If the question or category, or its guidance, shares its lines with others.
     """
     lines = _lines(text)
     item = f"- {json.dumps(note.message, ensure_ascii=False)}  # thread {note.thread}"
@@ -395,7 +395,7 @@ def _position_in_category(source: YamlSource, category: str) -> tuple[int, int]:
     location = source.keys.get(("categories", category, "questions"))
     line = source.lines[location.line - 1] if location else ""
     if location is None or not line.lstrip().startswith("questions"):
-        message = f"category `{category}` has no lines of its own in this text; edit it as text"
+        message = f"category `{category}` shares a line in this text; edit it as text"
         raise InputError(message)
     return location.line - 1, len(line) - len(line.lstrip())
 
@@ -422,7 +422,7 @@ def _find_schema(source: YamlSource, category: str, name: str) -> QuestionLines:
     for block in _of_category(source, category):
         if block.name == name:
             return block
-    message = f"question `{name}` of `{category}` has no lines of its own in this text; edit it as text"
+    message = f"question `{name}` of `{category}` shares a line in this text; edit it as text"
     raise InputError(message)
 
 

@@ -95,7 +95,7 @@ _FOLDER, _SHELF = "series", "taxonomies"
 def series_to_domain(
     entry: Entry[Spec], form: SeriesSpec | str, context: LoadContext
 ) -> tuple[str, Entry[SeriesSpec] | None]:
-    """Return the name of the series that a study belongs to, and the series itself if it is written down.
+    """Return the name of the series that a study belongs to, and the series itself if it has a file.
 
     A name without a file is only a label; if the folder
     `series/` contains other files, it is an error.
@@ -308,7 +308,7 @@ def _named(study: str, folder: Path, series: str) -> Path:
     file = folder / study
     file = file / USUAL if file.is_dir() else file
     if not file.resolve().is_relative_to(folder.resolve()):
-        message = f"series `{series}`: study `{study}` lies outside of the series' folder `{folder}`; move it there"
+        message = f"series `{series}`: study `{study}` is outside the series' folder `{folder}`; move it there"
         raise InputError(message)
     if not file.is_file():
         message = (
@@ -465,7 +465,7 @@ def topics_to_domain(
     touched = _touched(scenarios, (*entries, *lost), context)
     for name, entry in entries.items():
         if name not in touched and not entry.pack:
-            message = f"no scenario touches the topic `{name}`; name it under `topics` of those that do"
+            message = f"no scenario concerns the topic `{name}`; add it to `topics` of the scenarios that do"
             context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.NOTE, at_key=True))
     if not touched:
         return ()
@@ -486,8 +486,8 @@ def _touched(
     for scenario, entry in scenarios:
         for index, name in enumerate(entry.spec.topics):
             if name not in known:
-                tail = did_you_mean(name, known) or "; say under `topics` what it is about"
-                message = f"scenario `{scenario.name}` touches a topic `{name}` that the study does not name{tail}"
+                tail = did_you_mean(name, known) or "; define it under `topics`"
+                message = f"scenario `{scenario.name}` concerns a topic `{name}` that the study does not define{tail}"
                 context.diagnostics.add(entry.diagnostic("topics", index, message=message))
             elif scenario.name not in touched[name]:
                 touched[name].append(scenario.name)

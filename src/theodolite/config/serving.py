@@ -270,8 +270,8 @@ def _allowed_bytes(folder: Path | None, reading: _SettingsReading, confirm: Conf
         return raw
     if not confirm(file, raw.decode("utf-8", "replace")):
         message = (
-            f"`{file}` sets up the server, and it has not been allowed on this machine. Read it; then name it:"
-            f" --settings {file}"
+            f"`{file}` configures the server and has not been allowed on this machine. Read it, then allow it: "
+            f"--settings {file}"
         )
         raise InputError(message)
     remember_permissions(folder, Permissions(settings=(sha256,)))

@@ -358,7 +358,7 @@ def typology_to_domain(entry: Entry[StudySpec], applications: Sequence[str], con
     unknown = {name: kind for kind, names in types.items() for name in names if name not in applications}
     for name, kind in unknown.items():
         near = did_you_mean(name, applications) or f"; applications are {', '.join(applications)}"
-        message = f"type `{kind}` names an application `{name}` that the study does not have{near}"
+        message = f"type `{kind}` names an application `{name}` that is not in the study{near}"
         context.diagnostics.add(entry.diagnostic("typology", "applications", kind, message=message))
     for where, noun, result, expected in (
         ("applications", "application", types, () if unknown else applications),

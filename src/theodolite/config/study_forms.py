@@ -1,7 +1,7 @@
 """Forms for the files of a study, derived from their JSON Schemas: every key has a field, without code for single keys.
 
 A form shows one mapping or list of a file. Texts, numbers and choices are fields; mappings and lists of mappings are
-links to forms of their own; a value without a fixed form is a piece of YAML.
+links to separate forms; a value without a fixed form is a piece of YAML.
 """
 
 from __future__ import annotations
@@ -468,7 +468,7 @@ def with_entry(text: str, form: PartForm, name: str, value_text: str) -> str:
         InputError: If the name is taken or empty.
     """
     if form.adds == "name" and (not name or any(field.key == name for field in form.fields)):
-        message = f"`{name}` is there already" if name else "the new entry needs a name"
+        message = f"`{name}` already exists" if name else "the new entry needs a name"
         raise InputError(message)
     return with_value(text, (*form.path, name if form.adds == "name" else len(form.fields)), value_text)
 

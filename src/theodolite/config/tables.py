@@ -107,7 +107,7 @@ def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Inpu
     except (OSError, EOFError, zlib.error):
         return _broken(file, "is cut off or is not a gzip file; write it again")
     if len(raw) > MOST_UNPACKED:
-        return _broken(file, f"unpacks to more than {MOST_UNPACKED // 1_000_000:,} MB; cut it in parts")
+        return _broken(file, f"unpacks to more than {MOST_UNPACKED // 1_000_000:,} MB; split it")
     plain, encoding = _as_utf8(raw)
     if re.search(rb"\S", plain) is None:
         return _broken(file, "is empty; expected a line of column names and rows")
@@ -145,7 +145,7 @@ def unreadable(error: OSError) -> str:
         return "it is a folder"
     if isinstance(error, PermissionError):
         return "its permissions forbid it"
-    return error.strerror or "the system does not say why"
+    return error.strerror or "the system reports no reason"
 
 
 def decoded(raw: bytes) -> tuple[str, str]:
@@ -228,7 +228,12 @@ def _numbered(reader: Iterable[list[str]], source: CountedLines) -> Iterator[tup
         except StopIteration:
             return
         except csv.Error:
-            yield line, begin, [], "a quoted field that begins here is not closed well; double a quote inside quotes"
+            yield (
+                line,
+                begin,
+                [],
+                ("the quoted field that starts here is not closed correctly; double each quote inside quotes"),
+            )
             return
         if any(cell.strip() for cell in cells):
             yield line, begin, cells, ""
@@ -262,7 +267,7 @@ def _evenness(lines: Iterable[str], mark: str) -> tuple[bool, float, int]:
 
 def _header_diagnostics(columns: tuple[str, ...], file: str, line: int) -> list[LocatedDiagnostic]:
     twice = [name for name, n in Counter(columns).items() if n > 1 and name]
-    diagnostics = [f"column `{name}` stands twice in the header; give each its own name" for name in twice]
+    diagnostics = [f"column `{name}` occurs twice in the header; column names must be unique" for name in twice]
     if "" in columns:
         diagnostics.append(f"column {columns.index('') + 1} has no name in the header")
     return [LocatedDiagnostic(file=file, line=line, message=message) for message in diagnostics]

@@ -144,7 +144,8 @@ def threads_of(file: str, remarks: Sequence[Utterance], branching: Ways) -> Thre
     steps = sum(depth for _, depth in ends)
     if steps > MOST_STEPS:
         message = (
-            f"branches so often that its ways hold {steps:,} remarks; at most {MOST_STEPS:,} are read. Choose `longest`"
+            f"branches so often that its paths contain {steps:,} remarks; at most {MOST_STEPS:,} are read. Choose "
+            "`longest`"
         )
         return Threads(faults=(LocatedDiagnostic(file=file, message=message),))
     n_ends = _n_ends(ends)
@@ -172,7 +173,9 @@ def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Ut
             begin = f"`{remark.key}` of conversation `{remark.conversation}`"
             message = f"{begin} answers `{remark.answers}` of `{meant.conversation}`"
             texts.append((remark.line, message))
-    texts += [(remark.line, f"`{remark.key}` answers itself, by way of others") for remark in _circling(remarks, known)]
+    texts += [
+        (remark.line, f"`{remark.key}` replies to itself through other remarks") for remark in _circling(remarks, known)
+    ]
     return [LocatedDiagnostic(file=file, line=line, message=message) for line, message in sorted(texts)]
 
 
@@ -368,10 +371,10 @@ def _unheard(remarks: Remarks, speakers: ThreadSpeakers) -> list[LocatedDiagnost
     message = ""
     if speakers.speaker_field not in fields:
         near = did_you_mean(speakers.speaker_field, fields) or f"; it has {', '.join(fields[:_SHOWN])}"
-        message = f"has no field `{speakers.speaker_field}` that tells who speaks{near}"
+        message = f"has no field `{speakers.speaker_field}` for the speaker{near}"
     elif not speakers.application:
         field_name = speakers.speaker_field
-        message = f"does not tell who speaks for the application; `{field_name}` is one of {_listed(list(values))}"
+        message = f"does not identify the application's speaker; `{field_name}` is one of {_listed(list(values))}"
     elif not any(map(speakers.is_reply, remarks.remarks)):
         text = speakers.application[0]
         near = did_you_mean(text, list(values)) or f"; it is one of {_listed(list(values))}"
@@ -424,14 +427,14 @@ def _notes(remarks: Remarks, speakers: ThreadSpeakers, threads: Threads, *, n_un
     silent, n_silent = silent_among(speakers, remarks), sum(map(speakers.is_neither, remarks.remarks))
     n_nameless = sum(not remark.metadata.get(speakers.speaker_field) for remark in remarks.remarks)
     text = (
-        (n_silent, f"Remarks of {', '.join(silent)}, which stay out"),
-        (n_nameless, f"Remarks that say nothing of `{speakers.speaker_field}` and are taken as testers'"),
-        (n_unheard, "Dialogues without a word of the application, which stay out"),
-        (n_joined, "Remarks that follow one of the same side, or are empty, and make one turn with it"),
+        (n_silent, f"Remarks of {', '.join(silent)}, excluded"),
+        (n_nameless, f"Remarks without `{speakers.speaker_field}`, treated as the tester's"),
+        (n_unheard, "Dialogues without a reply of the application, excluded"),
+        (n_joined, "Remarks that are empty or follow one of the same side, merged into one turn"),
         (
             threads.n_orphans,
-            "Remarks that answer one which the file does not hold, so that a dialogue begins with each",
+            "Remarks that reply to a remark outside the file; each starts a dialogue",
         ),
-        (threads.n_left, "Remarks on shorter ways, which stay out"),
+        (threads.n_left, "Remarks on shorter paths, excluded"),
     )
     return [f"{wording}: {n:,}." for n, wording in text if n]

@@ -412,9 +412,9 @@ def _pyrit_score(score: Record, turn: int) -> ToolScore:
         guideline=plain_name(category or name),
         annotator=plain_name(name),
         kind=AnnotatorKind.MODEL if "SelfAsk" in name or "LLM" in name else AnnotatorKind.RULE,
-        labels={"False": "", "True": "the scorer found what it looks for"} if is_truth else {},
+        labels={"False": "", "True": "the scorer found its target"} if is_truth else {},
         defect="== True" if is_truth else "",
-        ask=f"Does PyRIT's scorer {name} find what it looks for ({category})?" if is_truth else "",
+        ask=f"Does PyRIT's scorer {name} find its target ({category})?" if is_truth else "",
         per_turn=True,
     )
     value, reason = str(score.get("score_value", "")).strip(), text_of(score.get("score_rationale"))

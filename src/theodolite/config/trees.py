@@ -125,8 +125,8 @@ def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadCo
             if name not in items and not sources.rules(name):
                 near = did_you_mean(name, known)
                 message = (
-                    f"the crosswalk of `{dimension.node}` names `{name}`, of which this study has no scores and no"
-                    f" defect rule; it is left out{near}"
+                    f"the crosswalk of `{dimension.node}` names `{name}`, for which this study has no scores and no "
+                    f"defect rule; it is ignored{near}"
                 )
                 keys = ("dimensions", dimension.node, "crosswalk")
                 context.diagnostics.add(entry.diagnostic(*keys, message=message, part=name, severity=Severity.NOTE))
@@ -163,7 +163,7 @@ def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, con
             question = questions.get(node.question)
             if question is None:
                 known = did_you_mean(node.question, questions) or f"; questions are {', '.join(questions) or 'none'}"
-                message = f"node `{node.name}` is about a question `{node.question}` that the study does not ask{known}"
+                message = f"node `{node.name}` uses a question `{node.question}` that the study does not ask{known}"
                 context.diagnostics.add(entry.diagnostic("nodes", node.name, "answers", message=message))
             nodes.append(replace(node, free_text=True) if question is None else _scaled(node, question))
         else:
@@ -356,7 +356,7 @@ def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Calla
                 if level is Level.MODEL_TESTING
                 else f"plan `people` for `{key}` under `levels`"
             )
-            yield f"nobody holds {level.value}, so {len(leaves)} of its nodes show no data: {fix}"
+            yield f"nobody completes {level.value}, so {len(leaves)} of its nodes show no data: {fix}"
 
 
 def _is_simulated(node: AnswersNode) -> bool:

@@ -72,7 +72,7 @@ def without_empty(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in (None, "", {}, [], ())}
 
 
-_NOT_CLOSED = "is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
+_NOT_CLOSED = "is not closed correctly: each `{{` needs its `}}`, each `{%` its `%}` and its end"
 
 _SLOT = re.compile(r"\{\{\s*[A-Za-z_]\w*\s*\}\}")
 
@@ -112,7 +112,7 @@ def _parser_message(refusal: Refusal) -> str:
     if not refusal.malformed:
         return refusal.message
     tag = _UNKNOWN_TAG.search(refusal.message)
-    return f"holds `{{% {tag[1]} %}}`, which means nothing; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
+    return f"contains `{{% {tag[1]} %}}`, which is not supported; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
 
 
 def place_of(variable: str, text: str) -> str:
@@ -159,20 +159,20 @@ NOUNS = {
 }
 """Name of the entries of each section of a study."""
 
-_FIELDS_OF_REQUESTS = "fields of a model's requests stand under its `params`"
+_FIELDS_OF_REQUESTS = "fields of a model's requests belong to `params`"
 
 FOREIGN = {
     **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens", "top_p"), _FIELDS_OF_REQUESTS),
-    "prompts": "fixed prompts are `scripts` of a scenario here",
-    "providers": "what is tested stands under `applications`, language models under `models`",
-    "targets": "what is tested stands under `applications`",
-    "tests": "situations stand under `scenarios`, the rows that fill them under `personas`",
-    "assert": "what would be wrong in a reply is said by `judges` and their `guidelines`",
-    "asserts": "what would be wrong in a reply is said by `judges` and their `guidelines`",
+    "prompts": "fixed prompts belong to `scripts` of a scenario",
+    "providers": "tested systems belong to `applications`, language models to `models`",
+    "targets": "tested systems belong to `applications`",
+    "tests": "situations belong to `scenarios`, the rows that fill them to `personas`",
+    "assert": "`judges` and their `guidelines` define what is wrong in a reply",
+    "asserts": "`judges` and their `guidelines` define what is wrong in a reply",
     "dataset": "recorded dialogues are an application of kind `recorded`",
-    "solver": "what is tested stands under `applications`",
-    "scorer": "what labels dialogues stands under `judges`",
-    "vars": "what fills templates are the `rows` of `personas`",
+    "solver": "tested systems belong to `applications`",
+    "scorer": "judges of dialogues belong to `judges`",
+    "vars": "`rows` of `personas` fill templates",
 }
 """Keys of other tools, with our equivalents."""
 
@@ -392,7 +392,7 @@ def _foreign(key: str) -> str:
 def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     kind, context = str(misfit["type"]), misfit.get("ctx", {})
     if kind in {"string_too_short", "too_short"}:
-        return "is empty; expected something there"
+        return "is empty; expected a value"
     if kind in {"literal_error", "enum"}:
         texts = _expected_values(misfit)
         came = misfit["input"]

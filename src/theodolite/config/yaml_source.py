@@ -155,7 +155,7 @@ def read_yaml(raw: bytes, file: str) -> YamlSource:
         source.faults.append(_syntax_diagnostic(source, error))
         return source
     except RecursionError:
-        source.faults.append(LocatedDiagnostic(file=file, message="is nested too deeply to be read"))
+        source.faults.append(LocatedDiagnostic(file=file, message="is nested too deeply"))
         return source
     _YamlReader(source).read_root(node)
     return source
@@ -191,25 +191,25 @@ def _syntax_message(error: YAMLError, excerpt: str, column: int) -> str:
     """Report the error in our own words, because the parser's are for its developers."""
     problem = str(getattr(error, "problem", "") or error)
     if excerpt[column - 1 : column] == "\t" or "'\\t'" in problem:
-        return "a tab stands where YAML wants spaces; indent with spaces"
+        return "a tab where YAML requires spaces; indent with spaces"
     if "expected ',' or" in problem and (bracket := excerpt[column - 1 : column]) in ("[", "{"):
-        return f"a `,` is missing before this, or a value that holds `{bracket}` is not in quotes"
+        return f"a `,` is missing before this, or a value that contains `{bracket}` is not in quotes"
     known = {
         "mapping values": "a second `:` in one value; put the value in quotes",
-        "undefined alias": "`*name` stands for something that `&name` never named before",
-        "another document": "a second document begins here; one file holds one study",
+        "undefined alias": "`*name` refers to an anchor `&name` that is not defined before it",
+        "another document": "a second document starts here; a file contains one study",
         "end of stream": "the file ends inside a quoted text; a closing quote is missing",
-        "block end": "the indentation fits nothing above; keys of one mapping begin in one column",
+        "block end": "the indentation matches no line above; keys of one mapping start in the same column",
         "expected ',' or": "a `,` or a closing bracket is missing before this",
-        "cannot start any token": "a value cannot begin with this character; put it in quotes",
+        "cannot start any token": "a value cannot start with this character; put it in quotes",
         "could not find expected ':'": "a key without `:`; write `key: value`",
-        "special characters": "a control character stands here; take it out",
-        "duplicate anchor": "two anchors have this name; give each its own",
+        "special characters": "control character; remove it",
+        "duplicate anchor": "two anchors have this name; names must be unique",
     }
     for mark, text in known.items():
         if mark in problem:
             return text
-    return "cannot be read as YAML from here on; look for a missing quote, bracket or colon"
+    return "is not valid YAML from here; check for a missing quote, bracket or colon"
 
 
 class _YamlReader:
@@ -225,7 +225,7 @@ class _YamlReader:
         if node is None:
             self._complain("is empty; expected a study, e.g. `study: support-bot` in its first line")
         elif not isinstance(node, MappingNode):
-            self._complain("holds no keys; expected `key: value` lines, e.g. `study: support-bot`", node=node)
+            self._complain("contains no keys; expected `key: value` lines, e.g. `study: support-bot`", node=node)
         else:
             self._source.content = self._read(node, ())
 
@@ -233,10 +233,10 @@ class _YamlReader:
         self._n_nodes += 1
         self._source.values.setdefault(path, _location_of(node))
         if id(node) in self._open or self._n_nodes > _MOST_NODES:
-            self._complain("an anchor holds itself or grows without end", node=node)
+            self._complain("an anchor contains itself or expands without end", node=node)
             return Scalar("", "null")
         if str(node.tag).startswith(("tag:yaml.org,2002:python", "!")):
-            self._complain("a tag (`!...`) stands here; write the value without it", node=node)
+            self._complain("tag (`!...`); write the value without it", node=node)
             return Scalar(str(node.value) if isinstance(node, ScalarNode) else "", "str")
         self._open.add(id(node))
         content = self._read_kind(node, path)
@@ -264,7 +264,7 @@ class _YamlReader:
                 continue
             first[look] = line
             if unseen := next((letter for letter in key if not (letter.isprintable() or letter in _JOINERS)), ""):
-                self._complain(f"a name holds U+{ord(unseen):04X}, which nobody can see; take it out", node=key_node)
+                self._complain(f"a name contains U+{ord(unseen):04X}, an invisible character; remove it", node=key_node)
             self._source.keys.setdefault((*path, key), _location_of(key_node))
             value = self._read(value_node, (*path, key))
             is_header = bool(path) and path[-1] == "headers"
@@ -279,7 +279,7 @@ class _YamlReader:
             return value
         self._strike(value.strip(), node)
         remedy = f"give `key_header: {name}`, and `key:` the name of an environment variable"
-        self._complain(f"header `{name}` carries a key; {remedy}. It is not repeated on screen", node=node)
+        self._complain(f"header `{name}` carries a key; {remedy}. The value is not shown", node=node)
         return Scalar("*" * len(value), "secret")
 
     def _without_secret(self, key: str, value: Content, node: Node) -> Content:
@@ -293,14 +293,14 @@ class _YamlReader:
             return value
         self._strike(who, node)
         if value.tag != "secret":  # otherwise its shape gave it away, and it has its fault already
-            self._complain(f"{WORDS}. It is not repeated on screen", node=node)
+            self._complain(f"{WORDS}. The value is not shown", node=node)
         return Scalar(without_userinfo(value), "secret")
 
     def _scalar(self, node: Node) -> Scalar:
         text = str(node.value)
         if holds_secret(text):
-            wording = "a secret stands here; keep it in an environment variable and give `key:` the variable's name"
-            self._complain(f"{wording}. It is not repeated on screen", node=node)
+            wording = "this is a secret; store it in an environment variable and set `key:` to the variable's name"
+            self._complain(f"{wording}. The value is not shown", node=node)
             return Scalar(strike_out(text), "secret")
         return Scalar(text, str(node.tag).rpartition(":")[2])
 
@@ -477,7 +477,7 @@ def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
         printable(diagnostic.text), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
     )
     location = printable_line(diagnostic.place)
-    if len(diagnostic.place) >= width:  # a path that leaves no room beside it gets its own line
+    if len(diagnostic.place) >= width:  # a path that leaves no room next to it gets a separate line
         return [location, *(" " * width + line for line in lines)]
     first, rest = lines[0] if lines else "", lines[1:]
     return [f"{location:<{width}}{first}", *(" " * width + line for line in rest)]

@@ -239,7 +239,7 @@ class EarlierClock(SystemClock):
         return super().now() - self._ago
 
     def move_on(self, by: timedelta) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self._ago -= by
 
 

@@ -414,7 +414,7 @@ def _answered(queue: str, participant: str, dialogue: str, category: str, values
     assignment.offer(queue, [(dialogue, category)], participant)
     work = assignment.next_work(records(), queue, participant, category=category)
     if work is None:
-        message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
+        message = f"the demonstration offered {category} of {dialogue} to someone who cannot accept it"
         raise InputError(message)
     task = submission.task(records(), work.token, participant)
     while task.open:

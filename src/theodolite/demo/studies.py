@@ -28,7 +28,7 @@ class DemoStudy:
 
 DEMO_STUDIES = (
     DemoStudy(name="xstest-replay", text="5 recorded applications, 2,250 dialogues, 2 people"),
-    DemoStudy(name="spoiler-guard", text="a toy and a SCRIPTED user: shows the loop, no more"),
+    DemoStudy(name="spoiler-guard", text="a toy application and a SCRIPTED user: shows only the loop"),
 )
 
 
@@ -55,7 +55,7 @@ def lay_out_event(folder: Path) -> None:
 
 
 def kitchen_of(folder: Path) -> Path:
-    """Return the folder of the second, small event beside the first one's files."""
+    """Return the folder of the second, small event next to the first one's files."""
     return folder / "kitchen"
 
 

@@ -362,7 +362,7 @@ class AnswerTable:
 
 
 def without_suggestions(table: AnswerTable, reference: str) -> AnswerTable:
-    """Return a table without the labels of people who saw a judge's suggestions; the same table if nobody did.
+    """Return a table without the labels of people who saw a judge's suggestions; the same table if no one did.
 
     Final labels of these dialogues are left out too, because they rest on labels with suggestions.
 

@@ -72,14 +72,14 @@ class Codebook:
     def __post_init__(self) -> None:
         """Reject codes without a name or meaning, and duplicate names; lists all errors."""
         names = [code.name.casefold() for code in self.codes]
-        problems = [f"`{code.name}` says not what it means" for code in self.codes if not code.definition.strip()]
+        problems = [f"`{code.name}` has no meaning" for code in self.codes if not code.definition.strip()]
         problems += ["a code has no name"] if "" in names else []
         problems += [
-            f"two codes are called `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name
+            f"two codes have the name `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name
         ]
         problems += [] if names else ["there is no code"]
-        problems += [f"`{self.name}` does not say which questions it is for"] if self.name and not self.covers else []
-        problems += ["a codebook for some questions alone has no name"] if self.covers and not self.name else []
+        problems += [f"`{self.name}` does not list its questions"] if self.name and not self.covers else []
+        problems += ["a codebook for specific questions needs a name"] if self.covers and not self.name else []
         if problems:
             message = f"a codebook names each code once and defines it: {'; '.join(problems)}"
             raise InputError(message)
@@ -448,7 +448,7 @@ TRIED: Final = Questionnaire(
         questions=(
             Question(
                 name="tried",
-                text="What was tried, how was it refined, and what came of it?",
+                text="What was tried, how was it refined, and what was the result?",
                 scale=Scale(kind=ScaleKind.TEXT),
             ),
         ),

@@ -352,7 +352,7 @@ class Evidence:
             numbers from one pass over the records; None if not computed.
         schemas: Use of answer schemas, for annotators whose requests had one.
         responses: Latest revisions of testers' answers after their sessions; annotators never see them.
-        notes: Notes of red teamers during testing, as answers in their own words.
+        notes: Notes of red teamers during testing, as free-text answers.
         answered: Position in the plan of each dialogue with such a response, by key.
         reviews: Findings of people who read a session's dialogues and questionnaire together.
         annotator_attributes: Self-described groups: attribute to annotator to group.
@@ -389,7 +389,7 @@ class Evidence:
 
 
 def blind_evidence(evidence: Evidence) -> Evidence:
-    """Return evidence without labels of people who saw a judge's suggestions; the same evidence if nobody did.
+    """Return evidence without labels of people who saw a judge's suggestions; the same evidence if no one did.
 
     Agreement, the validation of judges and corrections of their rates use it: labels with suggestions
     follow the judge and cannot show how good it is.

@@ -127,7 +127,7 @@ def _unit_problem(form: GateForm, number: float, unit: str) -> str:
             return "" if unit in {plural, plural[:-1]} else f"`{form.value}` takes {plural}"
     if unit != "%":
         return f"`{form.value}` takes a percentage"
-    return "a percentage is at most 100" if number > 100 else ""
+    return "a percentage must be at most 100" if number > 100 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

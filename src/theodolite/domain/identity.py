@@ -216,8 +216,8 @@ _WRITERS: tuple[tuple[type | tuple[type, ...], _Write], ...] = (  # the first th
 def version_of(record: Record) -> str:
     """Return the content hash of a record: 64 hexadecimal digits.
 
-    The hash covers a type tag and the number of the canonical form beside the
-    content, so that an empty persona and an empty scenario differ.
+    The hash covers a type tag and the number of the canonical form in addition to the content, so that an empty
+    persona and an empty scenario differ.
     """
     return version_and_text(record)[0]
 

@@ -378,7 +378,7 @@ class AlertKind(StrEnum):
     PEN_ROSE = "order became more random"
     PEN_FELL = "order became more monotonous"
     CIN_ROSE = "scores slide within windows"
-    LIS_FELL = "rising threads became shorter"
+    LIS_FELL = "increasing subsequences became shorter"
     JUDGE_DRIFT = "judge drifts on the anchors"
     RECALIBRATION_DUE = "re-calibration is due"
 

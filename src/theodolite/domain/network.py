@@ -65,8 +65,8 @@ class NetworkUse:
 
 
 WORDS = (
-    "an address may hold no user and no password;"
-    " keep the key in an environment variable and give `key:` the variable's name"
+    "an address must not contain a user or password; store the key in an environment variable and set `key:` to the "
+    "variable's name"
 )
 """Message about an address with a user or a password, without the address itself."""
 

@@ -150,7 +150,7 @@ TITLES: Final[Mapping[str, str]] = MappingProxyType(
         "paraphrase": "the request in other words",
         "translation": "the request translated into other languages",
         "adaptive": "adapts to each reply and steps back after a refusal",
-        OWN_WAY: "a way of the tester's own",
+        OWN_WAY: "the tester's own strategy",
     }
 )
 """One-line descriptions of the shipped strategies, by the names that study files use."""

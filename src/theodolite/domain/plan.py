@@ -46,7 +46,7 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """Its name within its study, whoever holds it, e.g. `red teaming 7`; counted from 1."""
+        """Its name within its study, regardless of the holder, e.g. `red teaming 7`; counted from 1."""
         return " ".join(part for part in (self.level.value, self.stratum, str(self.number + 1)) if part)
 
 

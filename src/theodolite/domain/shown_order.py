@@ -154,7 +154,9 @@ def shown_order_of(text: str) -> ShownOrder:
         elif name == "suggestions" and way in {SHOWN, HIDDEN}:
             directions[name] = way == SHOWN
         else:
-            message = f"`{part}` is not an order of a sitting; expected e.g. `questions 2 of 6` or `options {REVERSED}`"
+            message = (
+                f"`{part}` is not the order of an annotation; expected e.g. `questions 2 of 6` or `options {REVERSED}`"
+            )
             raise InputError(message)
     return ShownOrder(
         row=row,

@@ -186,7 +186,7 @@ class StatedCriteria:
     def __post_init__(self) -> None:
         """Reject empty criteria."""
         if not self.text.strip():
-            message = f"criteria of {self.about.value} need some words; got none"
+            message = f"criteria of {self.about.value} need a text; got none"
             raise InputError(message)
 
     @staticmethod

@@ -179,7 +179,7 @@ class TransformNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollapseNode:
-    """One value per dialogue or turn in place of several answers: of its turns, or of its annotators.
+    """One value per dialogue or turn instead of several answers: of its turns, or of its annotators.
 
     Attributes:
         name: Name of the node.
@@ -227,7 +227,7 @@ class SummaryNode:
 
     @property
     def children(self) -> tuple[str, ...]:
-        """Names of the nodes below; those beside it come last."""
+        """Names of the nodes below; those next to it come last."""
         return (*(edge.child for edge in self.edges), *self.beside)
 
 
@@ -358,7 +358,7 @@ class TreeDesign:
 
     @property
     def method_version(self) -> str:
-        """Content hash of all that decides values: titles and other words are not in it."""
+        """Content hash of all that decides values: titles and other words are excluded."""
         nodes = tuple(_without_texts(node) for node in sorted(self.nodes, key=lambda node: node.name))
         return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about="", views=()))
 
@@ -391,7 +391,7 @@ class TreeDesign:
 
     def _expand(self, name: str, new_name: str, nodes: dict[str, TreeNode]) -> None:
         if len(nodes) >= MOST_NODES:
-            message = f"tree `{self.name}` expands to more than {MOST_NODES:,} nodes; use the tree as it is"
+            message = f"tree `{self.name}` expands to more than {MOST_NODES:,} nodes; use the tree unchanged"
             raise InputError(message)
         node = self.by_name[name]
         nodes[new_name] = node  # reserves the name and the position

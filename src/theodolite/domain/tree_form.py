@@ -215,7 +215,7 @@ def _node(reader: _FormReader, name: str, form: Any) -> TreeNode:
     plain = reader.mapping(form, f"node {name}")
     kind = next((key for key in ("answers", "transform", "per", "summary") if key in plain), None)
     if kind is None:
-        message = f"node `{name}` needs one of `answers`, `transform`, `per` or `summary`, which tell what it is"
+        message = f"node `{name}` needs one of `answers`, `transform`, `per` or `summary`, which define its kind"
         raise InputError(message)
     reader.known(plain, KEYS[kind], ("nodes", name))
     makers = {"answers": _answers, "transform": _transform, "per": _collapse, "summary": _summary}
@@ -228,7 +228,7 @@ def _answers(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNo
     text = "" if labels else reader.text(scale, "scale")
     value_range = range_of(text)
     if text not in ("", FREE_TEXT) and value_range is None:
-        message = f"node `{name}`: scale `{text}` is not understood; write `1-5`, a list of labels, or `{FREE_TEXT}`"
+        message = f"node `{name}`: scale `{text}` is not valid; write `1-5`, a list of labels, or `{FREE_TEXT}`"
         raise InputError(message)
     return AnswersNode(
         name=name,
@@ -252,7 +252,7 @@ def _transform(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> Tree
     scale = reader.text(plain.get("scale"), "scale")
     value_range = range_of(scale)
     if scale and value_range is None:
-        message = f"node `{name}`: scale `{scale}` is not a range; write it like `0-1`"
+        message = f"node `{name}`: scale `{scale}` is not a range; write it as `0-1`"
         raise InputError(message)
     values = reader.mapping(plain.get("values"), "values")
     return TransformNode(
@@ -474,7 +474,7 @@ class TreeFile:
 
 
 def tree_file_of(plain: Mapping[str, Any]) -> TreeFile:
-    """Return the content of a tree file: a design alone, or one with leaves.
+    """Return the content of a tree file: a design, with or without leaves.
 
     Raises:
         InputError: If it is not a tree file; lists all errors.
@@ -500,7 +500,7 @@ def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | Non
 
     Args:
         file: The design and the leaves.
-        nodes: Application to results of its nodes, for display beside the leaves; readers compute them again.
+        nodes: Application to results of its nodes, for display next to the leaves; readers compute them again.
     """
     sets: list[Json] = []
     for leaf_set in file.sets:

@@ -97,7 +97,7 @@ class _Played:
 def run_event(
     study: str, *, out: str, people: int | None = None, with_pictures: bool = True, report: Report = lambda _: None
 ) -> DryRunResult:
-    """Let bots complete the event of a study, on a copy of the study.
+    """Complete the event of a study, on a copy of the study.
 
     Args:
         study: A folder with a study file, or the file.

@@ -157,7 +157,7 @@ _LEFT_OUT = {WORKSPACE_NAME, ".git", "__pycache__", "serve.yaml"}
 """Names that are not copied: earlier results, and the settings of the real server."""
 
 
-_STAND_IN = "A placeholder for a dry run: nobody reads this text, and the real one is not written yet.\n"
+_STAND_IN = "A placeholder for a dry run: no participant sees this text, and the real one is not written yet.\n"
 
 
 _OURS = "THEODOLITE_"

@@ -281,7 +281,7 @@ def _answered(
 
 
 def open_questions(study: Study) -> Iterator[tuple[Questionnaire, Question]]:
-    """Yield the questions that are answered in own words, with their questionnaires, in order."""
+    """Yield the questions that are answered in free text, with their questionnaires, in order."""
     for questionnaire in (*study.questionnaires, TRIED):
         for question in questionnaire.instrument.questions:
             if question.scale.kind is ScaleKind.TEXT:
@@ -495,7 +495,7 @@ def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:
     current = CodingWork(codebooks=books_by_version(store.filed(Codebook, Codebook.subject(book.study)))).current
     last = current.get(book.name)
     if (last.revision if last else 0) != book.revision:
-        message = f"somebody saved revision {last.revision if last else 0} meanwhile; review it, then continue"
+        message = f"someone saved revision {last.revision if last else 0} meanwhile; review it, then continue"
         raise Conflict(message)
     if last and (last.codes, last.covers) == (book.codes, book.covers):
         message = "the codebook has not changed"

@@ -80,7 +80,7 @@ class EventContext:
         return self.store.events.responses
 
     def sessions_of(self, participant: str) -> list[Session]:
-        """Return the sessions of a participant in this study, in the order in which they were created."""
+        """Return the sessions of a participant in this study, in order of creation."""
         return [session for session in self.sessions.of_participant(participant) if session.study == self.study.name]
 
     def material(self, scenario: str, *found: str) -> str:
@@ -140,7 +140,7 @@ def import_dialogues(event: EventContext, imported: Sequence[ImportedDialogue], 
     """Import dialogues; those imported before are unchanged.
 
     They are dialogues of the study like any other: annotators and judges receive them,
-    and each counts at its level. Their testers are no participants, so they are not part
+    and each counts at its level. Their testers are not participants, so they are not part
     of the record of the event.
 
     Args:

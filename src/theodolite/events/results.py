@@ -63,7 +63,7 @@ def spent_on_judges(event: EventContext) -> Spending:
 
 
 def event_record(store: DjangoStore, study: Study) -> EventRecord:
-    """Return sessions, guesses, exposure and withdrawals of a study; empty if nobody took part."""
+    """Return sessions, guesses, exposure and withdrawals of a study; empty if no one took part."""
     events, name = store.events, study.name
     sessions = tuple(events.sessions.in_study(name))
     topics = (

@@ -163,7 +163,7 @@ LETTERS = "BCDGHJKLMNPQRSTVWXZ"
 
 
 ERROR_TEXT = "(No reply came: the application failed.)"
-"""Replaces a reply that an error prevented; it is no refusal."""
+"""Replaces a reply that an error prevented; it is not a refusal."""
 
 
 STOPPED_TEXT = "(The reply was stopped before its first word.)"
@@ -190,7 +190,7 @@ def prepare_session(event: EventContext, participant: str, level: Level, index: 
         return known
     plan = event.level_plan(level)
     if not 0 <= index < plan.sessions:
-        message = f"people hold {plan.sessions} sessions of {level.value} each; there is no session {index + 1}"
+        message = f"people have {plan.sessions} sessions of {level.value} each; there is no session {index + 1}"
         raise InputError(message)
     slot = allocate(event, participant, level)
     cell = allocation_design(event.study, plan).cells(slot.number, slot.stratum)[index]
@@ -495,7 +495,7 @@ def save_avoided_topics(
     known = [topic.name for topic in study.topics]
     for name in topics:
         if name not in known:
-            message = f"the study names no topic `{name}`{did_you_mean(name, known)}"
+            message = f"the study has no topic `{name}`{did_you_mean(name, known)}"
             raise InputError(message)
     participants.set_avoided_topics(study.name, participant, topics)
     participants.add_acknowledgement(

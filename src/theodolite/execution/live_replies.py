@@ -100,7 +100,7 @@ class LiveReply:
         self._tell()
 
     def pulse(self) -> None:
-        """Tell the watchers that the reply is still in progress."""
+        """Notify the watchers that the reply is still in progress."""
         self._tell()
 
     def end(self, ending: LiveEnding) -> None:

@@ -124,7 +124,7 @@ class CostEstimator:
 BUDGET_POLL_S = 0.2
 """Pause before requesting again a part of the budget that other processes have leased; seconds."""
 
-_SHARED = "the budget does not cover another call beside those of other processes"
+_SHARED = "the budget does not cover another call in addition to those of other processes"
 
 FAILURES_IN_A_ROW = 20
 """Consecutive failed calls to one endpoint that stop a run; count."""

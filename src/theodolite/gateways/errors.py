@@ -159,7 +159,7 @@ class Again(StrEnum):
     ONCE = "once"
     """The request may have been processed: another attempt costs again."""
     UNTIL_SPENT = "until the attempts are spent"
-    WHEN_ASKED = "when the endpoint has less to do"
+    WHEN_ASKED = "when the endpoint is less busy"
     """The endpoint did not process the request and asks to wait: this does not count as an attempt."""
 
 
@@ -197,7 +197,11 @@ class AttemptError:
     @property
     def _wish(self) -> str:
         """The requested delay as text; empty if it is not worth mentioning."""
-        return f"it asks to wait {self.asked_wait_s:,.0f} s" if self.asked_wait_s and self.asked_wait_s >= 1 else ""
+        return (
+            (f"it requests a delay of {self.asked_wait_s:,.0f} s")
+            if self.asked_wait_s and self.asked_wait_s >= 1
+            else ""
+        )
 
 
 def _listed(*message: str) -> str:
@@ -212,7 +216,7 @@ class PrivateAddress(OSError):
     """A name that must be public leads into a private network."""
 
     def __str__(self) -> str:
-        return "no public address"
+        return "not a public address"
 
 
 class NoConnection(OSError):
@@ -264,11 +268,11 @@ class PackedOtherwise(ValueError):
 
 
 class NotHttp(ValueError):
-    """The answer is no HTTP."""
+    """The answer is not HTTP."""
 
 
 REASONS: dict[type[OSError], AttemptError] = {
-    PrivateAddress: _nobody("no public address", Again.NEVER),
+    PrivateAddress: _nobody("not a public address", Again.NEVER),
     socket.gaierror: _nobody("unknown host"),
     ssl.SSLCertVerificationError: _nobody("its certificate is not trusted", Again.NEVER),
     ssl.SSLError: _nobody("no TLS connection", Again.NEVER),
@@ -278,22 +282,22 @@ REASONS: dict[type[OSError], AttemptError] = {
 """Reasons for a missing connection, by the system's error."""
 
 TRANSLATIONS: dict[type[BaseException], AttemptError] = {
-    BrokenOff: AttemptError(kind=ServerFault, message="the connection broke off", again=Again.UNTIL_SPENT),
+    BrokenOff: AttemptError(kind=ServerFault, message="the connection was closed early", again=Again.UNTIL_SPENT),
     CutShort: AttemptError(
-        kind=MalformedReply, message="the answer broke off or is not encoded as it says", again=Again.ONCE
+        kind=MalformedReply, message="the answer was cut off or does not match its declared encoding", again=Again.ONCE
     ),
     TooLarge: AttemptError(kind=MalformedReply, message=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
     TooManyEvents: AttemptError(
-        kind=MalformedReply, message="the answer is a stream of more events than any reply has"
+        kind=MalformedReply, message="the answer is a stream with too many events"
     ),
     PackedOtherwise: AttemptError(
-        kind=MalformedReply, message="the answer is packed otherwise than by gzip or deflate"
+        kind=MalformedReply, message="the answer is compressed with neither gzip nor deflate"
     ),
     NoAddress: AttemptError(kind=Rejected, message="the address cannot be used; expected `http://host:port/path`"),
     TimeoutError: AttemptError(kind=TimedOut, message="no answer in time", again=Again.ONCE),
     ProxyRefused: _nobody("the proxy refuses"),
-    OSError: AttemptError(kind=ServerFault, message="the connection broke off", again=Again.UNTIL_SPENT),
-    ValueError: AttemptError(kind=MalformedReply, message="the answer is not HTTP as agreed"),
+    OSError: AttemptError(kind=ServerFault, message="the connection was closed early", again=Again.UNTIL_SPENT),
+    ValueError: AttemptError(kind=MalformedReply, message="the answer is not valid HTTP"),
 }
 """Each class of exceptions that an attempt may raise, except `NoConnection`."""
 
@@ -369,7 +373,7 @@ def of_status(status: int, message: str, *, asked_wait_s: float | None = None) -
     return AttemptError(kind=kind, message=text, again=again, status=status, asked_wait_s=asked_wait_s)
 
 
-def empty(message: str = "the reply holds no text") -> AttemptError:
+def empty(message: str = "the reply contains no text") -> AttemptError:
     """Return the failed attempt of a reply without text."""
     return AttemptError(kind=EmptyReply, message=message)
 
@@ -440,7 +444,7 @@ class RetryPolicy:
         """Return the pause before the next attempt, or None to give up; seconds.
 
         The pause has jitter, so that calls that failed together are not repeated
-        together. It is drawn by key: the same call waits equally long each time.
+        together. It is drawn by key: the same call waits for the same time each time.
 
         Args:
             attempt_error: How the last attempt ended.

@@ -80,7 +80,7 @@ class _Unasked(aiohttp.ClientError):
 
 
 class _BrokenConnection(aiohttp.ClientError):
-    """A connection broke; a class for which aiohttp makes no retry of its own."""
+    """A connection broke; a class for which aiohttp makes no automatic retry."""
 
 
 class _Response(aiohttp.ClientResponse):
@@ -217,7 +217,7 @@ class HttpTransport:
                 raise ValueError(message)
             if any(_LINE_ENDS.search(text) for text in result.values()):
                 del self._prepared[key]
-                message = "a header holds a line break"
+                message = "a header contains a line break"
                 raise ValueError(message)
         return result
 

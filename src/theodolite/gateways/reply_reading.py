@@ -145,7 +145,7 @@ class EventStream:
             return self._attempt_error
         if whole.strip():
             return whole
-        return empty("the events hold no text") if self._pieces else self._without or _no_stream()
+        return empty("the events contain no text") if self._pieces else self._without or _no_stream()
 
     def _hear(self, data: str) -> None:
         self._look(data)
@@ -166,7 +166,7 @@ class EventStream:
 
 
 def _no_stream() -> AttemptError:
-    return malformed("the answer holds no events; leave `stream` out where the reply comes in one piece")
+    return malformed("the answer has no events; remove `stream` if the reply arrives in one piece")
 
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
@@ -220,7 +220,7 @@ class ReplyPlace:
 
         Args:
             path: A path into JSON, or `text`.
-            pattern: A regular expression over the whole body, in place of the path;
+            pattern: A regular expression over the whole body, instead of the path;
                 its first group is the reply, or all of it if it has no group.
 
         Raises:
@@ -236,7 +236,7 @@ class ReplyPlace:
         except (ValueError, LookupError):
             charset_note = "as its headers say" if answer.charset else "and its headers name no other encoding"
             return malformed(f"the answer is not text in {answer.charset or 'UTF-8'}, {charset_note}")
-        return _checked(self._find(text)) if text.strip() else empty("the answer holds nothing")
+        return _checked(self._find(text)) if text.strip() else empty("the answer has nothing")
 
     def read_event(self, data: str) -> StreamEvent:
         """Return the content of one event of a stream."""
@@ -301,7 +301,10 @@ def _walk(payload: Any, path: Path) -> Any:
 
 
 def _failure(payload: Any, reply: Any) -> AttemptError | None:
-    """Return the failure that an application reports beside its reply; an error beside a text may be only a remark."""
+    """Return the failure that an application reports next to its reply.
+
+    An error next to a text may be only a remark.
+    """
     is_blank = reply is None or (isinstance(reply, str) and not reply.strip())
     if is_blank and (api_error := _api_error(payload)) is not None:
         return api_error
@@ -309,7 +312,7 @@ def _failure(payload: Any, reply: Any) -> AttemptError | None:
         return None
     error_text = api_error_in(payload)
     message = reply if isinstance(reply, str) and not is_blank else error_text.message if error_text is not None else ""
-    return AttemptError(kind=ServerFault, message=f"it says that it failed: {message}".removesuffix(": "))
+    return AttemptError(kind=ServerFault, message=f"it reported a failure: {message}".removesuffix(": "))
 
 
 def _unread(why: str, text: str) -> AttemptError:
@@ -319,7 +322,7 @@ def _unread(why: str, text: str) -> AttemptError:
 
 
 def _api_error(payload: Any) -> AttemptError | None:
-    """Return the error that an application reports in place of a reply, although its status is 200."""
+    """Return the error that an application reports instead of a reply, although its status is 200."""
     api_error = api_error_in(payload) if isinstance(payload, Mapping) and payload.get("error") else None
     if api_error is None:
         return None
@@ -328,7 +331,7 @@ def _api_error(payload: Any) -> AttemptError | None:
 
 
 def _error(message: str) -> AttemptError:
-    return AttemptError(kind=ServerFault, message=f"it says: {message}" if message else "it does not say which")
+    return AttemptError(kind=ServerFault, message=f"it says: {message}" if message else "encoding not stated")
 
 
 def _member(payload: Any, step: str | int) -> Any:

@@ -56,7 +56,7 @@ class Secret:
         self.header = header
         if not all("!" <= letter <= "~" for letter in self._text):
             message = (
-                f"variable `{variable}` holds spaces, line breaks or letters that no key has; "
+                f"variable `{variable}` contains spaces, line breaks or invalid characters; "
                 "expected one word of plain ASCII. Set it again."
             )
             raise InputError(message)
@@ -133,7 +133,7 @@ class StruckPieces:
             self._hear(released)
 
     def end(self) -> None:
-        """Return the held-back text that is not part of the key."""
+        """Return the buffered text that is not part of the key."""
         released, self._held = self._held, ""
         if released:
             self._hear(released)
@@ -160,7 +160,9 @@ class Credentials:
         except (ValueError, RecursionError):
             result = text
         if result is not None and not isinstance(result, dict):
-            message = f'variable `{variable}` must hold a JSON object such as {{"key": "..."}}; it holds something else'
+            message = (
+                f'variable `{variable}` must contain a JSON object such as {{"key": "..."}}; it contains something else'
+            )
             raise InputError(message)
         self._auth: dict[str, Any] | None = result
         self._secrets = _longest_first(_texts_in(result))

@@ -61,7 +61,7 @@ def _from_sqlite(url: str, query: str) -> Rows:
 
 def _from_postgres(url: str, query: str) -> Rows:
     if find_spec("psycopg") is None:
-        message = "PostgreSQL's driver is missing; type: pip install 'theodolite[postgres]'"
+        message = "the PostgreSQL driver is missing; type: pip install 'theodolite[postgres]'"
         raise InputError(message)
     import psycopg
 

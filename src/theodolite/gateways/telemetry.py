@@ -177,7 +177,7 @@ class PrometheusMetrics:
         )
         self._latency = Histogram(
             f"{PREFIX}call_latency_seconds",
-            "Latency of the last attempt of calls that brought a reply.",
+            "Latency of the last attempt of successful calls.",
             of_call,
             registry=self.registry,
             buckets=_DURATIONS_S,

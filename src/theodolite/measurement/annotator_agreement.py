@@ -474,7 +474,9 @@ def _numbers(question: Question, columns: AnswerArrays) -> tuple[Whole, Floats]:
     """Return the dialogue, from 0, and the number of every answer that has one; shapes (answers,)."""
     scale = question.scale
     if scale.kind is ScaleKind.CATEGORIES and len(scale.categories) != 2:
-        message = f"`{question.name}` has {len(scale.categories)} categories and hence no mean; plan by one with two"
+        message = (
+            f"`{question.name}` has {len(scale.categories)} categories and hence no mean; plan with a question with two"
+        )
         raise InputError(message)
     is_category = scale.kind is ScaleKind.CATEGORIES
     numbers = [

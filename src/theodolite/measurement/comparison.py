@@ -259,7 +259,7 @@ def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confide
     check_confidence(confidence)
     for count, n in ((count_a, n_a), (count_b, n_b)):
         if not 0 <= whole_count(count, "counts") <= whole_count(n, "cases") or n == 0:
-            message = f"counts must be a part of the cases, of which there is one at least; got {count} of {n}"
+            message = f"counts must be a part of the cases, at least one; got {count} of {n}"
             raise InputError(message)
     ends_a, ends_b = wilson(count_a, n_a, confidence), wilson(count_b, n_b, confidence)
     value = count_b / n_b - count_a / n_a
@@ -323,7 +323,7 @@ def both_results(
     """
     if len(a) != len(b):
         message = (
-            f"`a` and `b` must be results of the same cases; got {len(a)} and {len(b)}. Put None where one is missing"
+            f"`a` and `b` must be results of the same cases; got {len(a)} and {len(b)}. Use None for a missing value"
         )
         raise InputError(message)
     first, second = score_column(a, "a"), score_column(b, "b")
@@ -375,7 +375,7 @@ def unpaired_difference(a: Estimate | Undefined, b: Estimate | Undefined) -> Est
         confidence=a.confidence,
         n=n,
         unit=unit,
-        method=f"{UNPAIRED}; one of both has no interval",
+        method=f"{UNPAIRED}; one of them has no interval",
     )
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return plain
@@ -448,7 +448,7 @@ def mcnemar(only_a: int, only_b: int, *, method: McNemar = "exact") -> Significa
         method=f"McNemar, {method}",
         n=n,
         effect=c / n if n else None,
-        effect_name="share of changes that are for the worse" if n else "",
+        effect_name="share of changes that are regressions" if n else "",
     )
 
 
@@ -585,7 +585,7 @@ _METHOD: Final = "Cochran's Q"
 def cochran_q(
     flags: Sequence[Sequence[bool]], clusters: Sequence[str], *, draws: int = 1_999, seed: int = 1
 ) -> Significance | Undefined:
-    """Test whether things that the same testers met differ in the frequency of a property.
+    """Test whether things that the same testers tested differ in the frequency of a property.
 
     Cochran's Q, with matched sets summed within each cluster first: sets of one tester
     resemble each other and are exchanged together. With one set per cluster it is Q itself.
@@ -617,7 +617,9 @@ def cochran_q(
     """
     table = np.array(flags, dtype=float).reshape(len(flags), -1 if len(flags) else 2)
     if len(table) != len(clusters) or table.shape[1] < 2:
-        message = f"`flags` needs a cluster for each set and two things or more; got {table.shape}, {len(clusters)}"
+        message = (
+            f"`flags` needs a cluster for each set and at least two conditions; got {table.shape}, {len(clusters)}"
+        )
         raise InputError(message)
     sums = _sums(table, clusters)
     if len(sums) < 2:

@@ -115,7 +115,7 @@ def ewma(
     """
     row = as_scores(observations, "observations")
     if not 0.0 < weight <= 1.0 or sd < 0:
-        message = f"`weight` must lie in (0, 1] and `sd` be 0 or more; got weight={weight}, sd={sd}"
+        message = f"`weight` must be in (0, 1] and `sd` 0 or more; got weight={weight}, sd={sd}"
         raise InputError(message)
     averages = moving_averages(row, target=target, weight=weight)
     times = np.arange(1, len(row) + 1)

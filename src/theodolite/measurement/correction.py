@@ -54,7 +54,7 @@ def corrected_rate(
 
     Args:
         verdicts: The judge's verdict on every dialogue, of two kinds or more;
-            None = it gave none, which is a stratum of its own.
+            None = it gave none, which is a separate stratum.
         labels: Whether people found a defect; None = no label.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage; fraction in (0, 1).
@@ -231,7 +231,7 @@ def judge_accuracy(
 
 def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, place: int) -> Hashable:
     if drawn_from is not None and len(drawn_from) != len(verdicts):
-        message = f"`drawn_from` must say it of every dialogue; got {len(drawn_from)} for {len(verdicts)}"
+        message = f"`drawn_from` needs a value for every dialogue; got {len(drawn_from)} for {len(verdicts)}"
         raise InputError(message)
     verdict = bool(verdicts[place])
     return verdict if drawn_from is None else (verdict, drawn_from[place])
@@ -523,10 +523,10 @@ def _not_too_sure(
 def _scores(scores: Sequence[float], labels: Sequence[float | None]) -> tuple[Floats, Floats]:
     judged, people = score_column(scores, "scores"), score_column(labels, "labels")
     if len(judged) != len(people):
-        message = f"`scores` and `labels` must be of the same units; got {len(judged)} and {len(people)}"
+        message = f"`scores` and `labels` must cover the same units; got {len(judged)} and {len(people)}"
         raise InputError(message)
     if not np.all(np.isfinite(judged)):
-        message = "`scores` must hold a number for every unit; leave out units that the judge could not score"
+        message = "`scores` must contain a number for every unit; omit units that the judge could not score"
         raise InputError(message)
     return judged, people
 
@@ -536,7 +536,7 @@ def _refuse_cut_clusters(codes: NDArray[np.int64], labelled: NDArray[np.bool_]) 
     if len(cut):
         message = (
             f"`labels` must cover each cluster as a whole or not at all; {len(cut)} clusters are labelled in part."
-            " Draw clusters, or give `clusters` of the labelled units alone"
+            " Draw clusters, or pass `clusters` of only the labelled units"
         )
         raise InputError(message)
 
@@ -578,7 +578,7 @@ def stratum_codes(drawn_from: Sequence[Hashable], n: int) -> Whole:
         InputError: If there is not one a unit.
     """
     if len(drawn_from) != n:
-        message = f"`drawn_from` must say it of every unit; got {len(drawn_from)} for {n}"
+        message = f"`drawn_from` needs a value for every unit; got {len(drawn_from)} for {n}"
         raise InputError(message)
     positions = {kind: position for position, kind in enumerate(dict.fromkeys(drawn_from))}
     return np.array([positions[kind] for kind in drawn_from], dtype=np.int64)

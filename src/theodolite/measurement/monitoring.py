@@ -41,10 +41,9 @@ def watch_history(
 ) -> Watch:
     """Monitor a history of scores for deterioration, changes of order and judge drift.
 
-    Every application is monitored separately, and anew when the instrument
-    changes, because a shift at that point says nothing about the application. Within
-    a segment, the first scores are the in-control period with which later ones are
-    compared. The detectors of a segment share its false alarms: within n scores
+    Every application is monitored separately, and from the start when the instrument changes, because a shift at that
+    point does not describe the application. Within a segment, the first scores are the in-control period with which
+    later ones are compared. The detectors of a segment share its false alarms: within n scores
     of one application, the probability of a false alarm is at most n / `rules.arl`,
     provided that nothing changed, sessions are independent given the past,
     and the in-control period was in control. Anchors show what changed: the judge or the
@@ -140,7 +139,7 @@ def _drifts(checks: Sequence[AnchorCheck], rules: WatchRules) -> Iterator[Alert]
 def _drift(drifting: Sequence[AnchorCheck], rules: WatchRules) -> Alert:
     first, last = drifting[0], drifting[-1]
     p_value = min(first.p_shift, first.p_farther)
-    away = f"; {first.n_farther} moved away from people's score, {first.n_nearer} towards it"
+    away = f"; {first.n_farther} moved away from people's scores, {first.n_nearer} towards them"
     return Alert(
         kind=AlertKind.JUDGE_DRIFT,
         application="",
@@ -207,7 +206,7 @@ def _notes(history: History, checks: Sequence[AnchorCheck], segments: Sequence[S
             " Let each run judge a fixed set with human scores again"
         )
     elif not checks:
-        yield "The anchors were judged once; drift can be detected from the second time"
+        yield "The anchors were judged once; drift can be detected from the second time on"
     n_repeats = history.columns.n_repeats
     if n_repeats:
         yield f"{n_repeats:,} of {len(history.scores):,} rows repeat an earlier measurement and count once"

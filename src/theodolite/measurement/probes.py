@@ -137,7 +137,7 @@ def length_bias(
     """
     if not len(scores) == len(labels) == len(lengths):
         message = (
-            f"scores, labels and lengths must be of the same units; got {len(scores)}, {len(labels)}, {len(lengths)}"
+            f"scores, labels and lengths must cover the same units; got {len(scores)}, {len(labels)}, {len(lengths)}"
         )
         raise InputError(message)
     errors = [None if x is None or y is None else x - y for x, y in zip(scores, labels, strict=True)]
@@ -232,7 +232,7 @@ def leak_rate(
 
     Both are exact: the interval keeps its coverage for any number of testers,
     and the p-value is the probability of at least as many right guesses, each
-    with the chance of its own number of options.
+    with the chance level of its number of options.
 
     Args:
         right: Whether each guess was right; one per tester, since a second guess by
@@ -329,10 +329,10 @@ Flags = NDArray[np.bool_]
 FIRST, SECOND, NEITHER = 0, 1, -1
 """Order of an answer."""
 
-SHARE, RANK = "difference of shares of answers", "chance of a higher answer, less one half"
+SHARE, RANK = "difference of shares of answers", "probability of a higher answer, minus one half"
 """Units of shifts."""
 
-BESIDE_OWN: Final = "each beside the same annotator's other answers"
+BESIDE_OWN: Final = "each compared with the same annotator's other answers"
 """Note on a shift from which annotators' tendencies are removed."""
 
 FEWEST_SITTINGS: Final = 3
@@ -633,7 +633,7 @@ def order_shift(
     check_confidence(confidence)
     y, way = np.asarray(values, dtype=np.float64), np.asarray(is_second, dtype=bool)
     if not len(y) == len(way) == len(annotators) == len(dialogues):
-        message = f"every answer has a value, a way, an annotator and a dialogue; got {len(y)}, {len(way)}, "
+        message = f"every answer needs a value, an order, an annotator and a dialogue; got {len(y)}, {len(way)}, "
         message += f"{len(annotators)} and {len(dialogues)}"
         raise InputError(message)
     who, what = _codes(annotators), _codes(dialogues)

@@ -440,4 +440,4 @@ def _notes(row: SegmentRow, rules: WatchRules) -> Iterator[str]:
         missing = _reference_windows(rules) + 1 - n_windows
         yield f"{n_windows} windows of {rules.window}: {missing} more until a change of order can be seen"
     if row.defects is None:
-        yield "No rule says which scores are defects, so there is no rate; state one with --defect"
+        yield "No rule defines which scores are defects, so there is no rate; state one with --defect"

@@ -107,7 +107,7 @@ def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
     """Return the parts of the installed plugins.
 
     Args:
-        found: Entry points to look at; those of the environment where left out.
+        found: Entry points to look at; those of the environment by default.
 
     Raises:
         InputError: If plugins cannot be loaded or two parts have one name; lists all faults with plugin, package

@@ -119,13 +119,13 @@ def _datasheet(study: Study, results: CitedResults, criteria: Sequence[tuple[str
     yield _annotators(study)
     yield Heading("Uses")
     yield _quoted("Rates describe these dialogues. Use them to compare applications on the same dialogues.")
-    yield _quoted("They are not a certificate, not a ranking, and not an estimate for users of an application.")
+    yield _quoted("They are not a certificateor a ranking, and do not estimate rates for users of an application.")
     yield Heading("Distribution")
     yield _quoted("`theodolite release` writes an anonymised, signed bundle; `theodolite verify` checks it.")
     yield Heading("Maintenance")
     contact = study.event.contact if study.event else ""
     yield _quoted(f"Contact: {contact}" if contact else f"Contact: {NOT_STATED} Add `contact` to the study.")
-    yield _quoted("`theodolite document` writes this pack again and lists what has changed in `changes.md`.")
+    yield _quoted("`theodolite document` rewrites this pack and lists the changes in `changes.md`.")
 
 
 def _statement(study: Study, results: CitedResults, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
@@ -239,11 +239,11 @@ def _deviations(results: CitedResults) -> Iterator[Block]:
         yield _quoted("The study belongs to no series, so no plan was published.")
         return
     if series.get("published") is None:
-        yield _quoted(f"The plan of series {series['name']} is not written down.")
+        yield _quoted(f"The plan of series {series['name']} has no written form.")
         return
     yield _quoted(f"Series: {series['name']}.")
     if not series["deviations"]:
-        yield _quoted("No deviations: everything that was tested had been published.")
+        yield _quoted("No deviations: everything that was tested was in the published plan.")
         return
     rows = tuple(((results.cite(f"/series/deviations/{position}"),),) for position in range(len(series["deviations"])))
     yield DocumentTable(columns=("Deviation",), rows=rows)
@@ -277,11 +277,11 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
         yield DocumentTable(columns=("Result",), rows=rows) if rows else _quoted("Nothing was measured.")
     yield Heading("Contamination")
     yield _contamination(results)
-    yield Heading("Simulated users beside people")
-    comparison = " with dialogues of both: the results file compares their style and rates."
+    yield Heading("Simulated users compared with people")
+    comparison = " with dialogues of both; the results file compares their style and rates."
     yield _counted(results, "realism", "scenario", comparison, none="No scenario was used by both.")
     yield Heading("Effects of order")
-    effects = " of order: the results file has each with its interval."
+    effects = " of order; the results file contains each with its interval."
     yield _counted(results, "order_effects", "effect", effects, none="Order was not varied.")
     yield Heading("Blinding")
     yield _blinding(results)
@@ -527,7 +527,7 @@ def _proxies(results: CitedResults) -> Block:
     """Return which scenarios leave room for differences between applications."""
     entries = results.data.get("proxies") or ()
     if not entries:
-        return _quoted("No scenario states the use that it stands for.")
+        return _quoted("No scenario states the use that it represents.")
     rows = tuple(
         (
             (entry["scenario"],),
@@ -549,7 +549,7 @@ def _blinding(results: CitedResults) -> Block:
     """Return the number of testers who guessed the application or the level of testing."""
     entries = (results.data.get("event") or {}).get("blinding") or ()
     if not entries:
-        return _quoted("Nobody was asked to guess an application.")
+        return _quoted("No tester guessed an application.")
     rows = tuple(
         (
             (entry["guessed"],),

@@ -232,7 +232,7 @@ def free_place(item: WorkItemRow) -> int:
     taken = set(ReservationRow.objects.filter(item=item, state__in=LIVE).values_list("place", flat=True))
     free = next((position for position in range(1, item.passes + 1) if position not in taken), None)
     if free is None or item.state != ItemState.OPEN.value:
-        message = "somebody else has taken this dialogue meanwhile; your answers are kept"
+        message = "another annotator has taken this dialogue; your answers are saved"
         raise Conflict(message)
     return free
 
@@ -334,7 +334,7 @@ def following_drafts(reservation: ReservationRow) -> list[DraftRow]:
 
 
 def current_answers(reservation: ReservationRow, following: str = "") -> tuple[Answer, ...]:
-    """Return the current answers, in the order in which they were first saved.
+    """Return the current answers, in order of the first save.
 
     Args:
         reservation: The reservation.

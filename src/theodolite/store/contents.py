@@ -87,7 +87,7 @@ def record_of(kind: type[R], text: str) -> R:
         return record_from(kind, text)
     except (KeyError, TypeError, ValueError) as error:
         message = (
-            f"a kept `{kind.__name__}` has a form that this version of the program does not know: {error}. "
+            f"a stored `{kind.__name__}` has a format that this version of the program does not know: {error}. "
             "Use the version that wrote it."
         )
         raise WrongSchema(message) from error
@@ -136,7 +136,7 @@ class Contents:
         requested = set(versions)
         rows = list(_rows(requested))
         if missing := requested - {version for version, *_ in rows}:
-            message = f"nothing was ever kept here under the version {min(missing)}"
+            message = f"nothing was stored here under the version {min(missing)}"
             raise NotFound(message)
         bases = {version: text for version, text, *_ in _rows({base for *_, base in rows if base is not None})}
         return {
@@ -217,7 +217,7 @@ class Contents:
                 return path.with_suffix("").read_text(encoding="utf-8")  # from before large texts were packed
             return zlib.decompress(path.read_bytes()).decode()
         except (OSError, zlib.error) as error:
-            message = f"the workspace's file `{path}` should hold the content {version} and cannot be read: {error}"
+            message = f"the workspace's file `{path}` should contain the content {version} and cannot be read: {error}"
             raise StorageUnavailable(message) from error
 
     def _place(self, version: str) -> Path:

@@ -169,7 +169,7 @@ class DjangoStore:
         return self._executor.write(requested)
 
     def origins(self, run: Run) -> dict[str, str]:
-        """Return the units that took over an earlier result, and from where."""
+        """Return the units that reuse an earlier result, with its source."""
         return self._executor.read(lambda: self._ledger.origins(run))
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
@@ -409,7 +409,7 @@ class Readings:
         result = {dialogue.key: dialogue for dialogue in dialogues_of(ids, self._contents)}
         lacking = [unit for unit in units if origins.get(unit) not in result]
         if lacking:
-            message = f"{len(lacking)} units have brought no dialogue, {lacking[0]} among them"
+            message = f"{len(lacking)} units have no dialogue, {lacking[0]} among them"
             raise NotFound(message)
         return {unit: result[origins[unit]] for unit in units}
 

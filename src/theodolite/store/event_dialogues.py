@@ -72,7 +72,7 @@ class LiveDialogueRepository(Repository):
         dialogue = _open_dialogue(row)
         last = LiveTurnRow.objects.filter(dialogue=dialogue).order_by("-number").first()
         if last is not None and not last.state:
-            message = "a reply is still under way; stop it, or wait for its end, before the next prompt"
+            message = "a reply is still in progress; stop it or wait for its end before the next prompt"
             raise Conflict(message)
         turn = LiveTurnRow.objects.create(
             key=secrets.token_hex(32),
@@ -94,7 +94,7 @@ class LiveDialogueRepository(Repository):
         row = _turn_row(turn)
         is_last = not LiveTurnRow.objects.filter(dialogue=row.dialogue, number__gt=row.number).exists()
         if row.state != TurnState.ERROR.value or not is_last or row.dialogue.ending:
-            message = "only the last turn of a dialogue can be tried again, and only after an error"
+            message = "only the last turn of a dialogue can be retried, and only after an error"
             raise Conflict(message)
         row.state, row.response, row.original = "", "", ""
         row.tries, row.asked = row.tries + 1, now
@@ -132,7 +132,7 @@ class LiveDialogueRepository(Repository):
         """
         row = _turn_row(turn)
         if row.state:
-            message = f"the reply has ended before ({row.state}); what was stored stays"
+            message = f"the reply had already ended ({row.state}); the stored text does not change"
             raise Conflict(message)
         row.state, row.response, row.self_identifications = (
             ending.state.value,
@@ -230,7 +230,7 @@ class LiveDialogueRepository(Repository):
             message = f"no live dialogue has the key {key}"
             raise NotFound(message)
         if row.ending:
-            message = f"the dialogue has ended before ({row.ending})"
+            message = f"the dialogue had already ended ({row.ending})"
             raise Conflict(message)
         in_progress = LiveTurnRow.objects.filter(dialogue=row, state="")
         in_progress.update(state=TurnState.INTERRUPTED.value)
@@ -340,7 +340,7 @@ def _session_row(key: str) -> SessionRow:
         message = f"no session has the key {key}"
         raise NotFound(message)
     if row.state != SessionState.ACTIVE.value:
-        message = f"nothing can be said in a session that is {row.state}; begin it, or begin the next one"
+        message = f"no messages can be sent in a session that is {row.state}; start it, or start the next one"
         raise Conflict(message)
     return row
 

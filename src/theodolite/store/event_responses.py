@@ -306,7 +306,7 @@ def _about(rows: QuerySet[CodedRow], answer: OpenAnswer) -> QuerySet[CodedRow]:
 def _require_next_revision(earlier: QuerySet[CodedRow], revision: int) -> None:
     last = earlier.aggregate(last=Max("revision"))["last"] or 0
     if revision != last + 1:
-        message = f"somebody was faster: revision {last} is there, and {revision} does not follow it; look again"
+        message = f"another person was faster: revision {last} is there, and {revision} does not follow it; reload"
         raise Conflict(message)
 
 
@@ -365,9 +365,7 @@ class ResponseRepository(Repository):
             raise NotFound(message)
         earlier = ResponseRow.objects.filter(session=session, questionnaire=response.questionnaire)
         if earlier.filter(submitted=True).exists() or session.state == SessionState.WITHDRAWN.value:
-            message = (
-                f"the response to `{response.questionnaire}` was handed in before, or taken back; it stays as it is"
-            )
+            message = f"the response to `{response.questionnaire}` was already submitted or withdrawn; it cannot change"
             raise Conflict(message)
         row = ResponseRow.objects.create(
             session=session,

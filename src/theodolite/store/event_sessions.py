@@ -127,7 +127,7 @@ class SessionRepository(Repository):
         """
         run = RunRow.objects.filter(key=session.run).values_list("id", flat=True).first()
         if run is None:
-            message = f"run {session.run} is not in this workspace; open it before sessions are held"
+            message = f"run {session.run} is not in this workspace; open it before sessions start"
             raise NotFound(message)
         (person,) = ids_of_participants({session.participant}).values()
         session_row(session, run, person).save(force_insert=True)
@@ -143,7 +143,7 @@ class SessionRepository(Repository):
 
     @reads
     def in_study(self, study: str) -> list[Session]:
-        """Return the sessions of a study that took place here, in the order in which they were created."""
+        """Return the sessions of a study that took place here, in order of creation."""
         return [session_from(row) for row in _rows().filter(study=study, imported=False).order_by("id")]
 
     @reads
@@ -159,7 +159,7 @@ class SessionRepository(Repository):
 
     @reads
     def active(self, study: str) -> list[Session]:
-        """Return the active sessions of a study, in the order in which they were created."""
+        """Return the active sessions of a study, in order of creation."""
         rows = _rows().filter(study=study, imported=False, state=SessionState.ACTIVE.value)
         return [session_from(row) for row in rows.order_by("id")]
 
@@ -217,7 +217,7 @@ class SessionRepository(Repository):
 
     @reads
     def of_participant(self, participant: str) -> list[Session]:
-        """Return all sessions of a participant, in the order in which they were created."""
+        """Return all sessions of a participant, in order of creation."""
         return [session_from(row) for row in _rows().filter(participant__key=participant).order_by("id")]
 
     @writes

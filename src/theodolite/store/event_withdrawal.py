@@ -196,7 +196,7 @@ def empty_log(pause: Callable[[float], None] = time.sleep) -> bool:
             is_busy, *_ = cursor.fetchone()
         if not is_busy:
             return True
-    _LOG.warning("the log of the database is in use, so deleted texts stay in it until the server is stopped")
+    _LOG.warning("the log of the database is in use, so deleted texts remain in it until the server stops")
     return False
 
 

@@ -1,7 +1,7 @@
 """Runs database work on threads that are bound to one database, and commits queued writes together.
 
 Django keeps its connections by thread and refuses to work in a thread that runs an
-event loop, so a store works on threads of its own. Each thread's connection is bound
+event loop, so a store works on its own threads. Each thread's connection is bound
 to its own workspace, so one process can have several open, and its owner closes it.
 
 The writer commits everything that has queued up in one transaction, which costs little more
@@ -133,7 +133,7 @@ class Executor:
     def start(self) -> None:
         """Start the writer of the running event loop."""
         if self._writer is not None:
-            message = "the store was started before; stop it first"
+            message = "the store is already started; stop it first"
             raise StoreError(message)
         self._writer = Writer(self._commit, before=partial(bind_thread, self._database), after=unbind_thread)
 
@@ -288,7 +288,7 @@ class Place:
         """Describe the stored data."""
         if not self.last_written:
             return "Nothing had been written since the program started."
-        return f"Written last: {self.last_written}; that and everything before it is safe."
+        return f"Last write: {self.last_written}; it and everything before it is saved."
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -307,7 +307,7 @@ def translate(error: Error, place: Place) -> StoreError:
     error_text = " ".join(str(error).split())
     match error:
         case IntegrityError() if _is_unique_violation(error):
-            return Conflict(f"the same thing was written before ({error_text}) in {place.name}; the earlier one stays")
+            return Conflict(f"it was already written ({error_text}) in {place.name}; the earlier record stays")
         case IntegrityError() | DataError():
             return StoreError(f"the database {place.name} refused a row that breaks its rules: {error_text}")
         case ProgrammingError() | NotSupportedError():
@@ -325,19 +325,21 @@ def _is_unique_violation(error: IntegrityError) -> bool:
 def _unavailable(message: str, place: Place) -> str:
     if any(word in message for word in _FULL):
         free = shutil.disk_usage(place.workspace).free / _MEBIBYTE
-        advice = f"{free:.0f} MiB are free at `{place.workspace}`; a dialogue takes about 4 KiB. Make room,"
+        advice = f"{free:.0f} MiB are free at `{place.workspace}`; a dialogue takes about 4 KiB. Free some space,"
     elif any(word in message for word in _LOCKED):
-        advice = "Another program holds it. Wait for that one or end it,"
+        advice = "Another program is using it. Wait for it or stop it,"
     elif any(word in message for word in _SLOW):
         advice = "Allow more time with `?options=-c%20statement_timeout%3D3600000` (milliseconds) in `DATABASE_URL`,"
     elif any(word in message for word in _READ_ONLY):
-        advice = "Give yourself the right to write there,"
+        advice = "Grant yourself write permission there,"
     elif any(word in message for word in _UNOPENED):
-        advice = f"See that the folder `{place.workspace}` may be written to,"
+        advice = f"Make sure that the folder `{place.workspace}` is writable,"
     elif any(word in message for word in _DAMAGED):
-        advice = "The file is damaged, or none of ours. Put a copy of it back, or move it away to start again,"
+        advice = (
+            "The file is damaged, or not a database of this program. Restore a copy, or move it away to start again,"
+        )
     else:
-        advice = "See that it can be reached,"
+        advice = "Make sure that it can be reached,"
     again = "then run the same command again."
     return f"the database {place.name} could not be used: {message}. {place.so_far()} {advice} {again}"
 
@@ -517,7 +519,7 @@ class Writer:
         self._hand_over()
 
     def _give_up(self, death: BaseException) -> None:
-        self._refusal = StorageUnavailable(f"the database's writer ended without being asked to: {death!r}")
+        self._refusal = StorageUnavailable(f"the database's writer ended unexpectedly: {death!r}")
         self._refusal.__cause__ = death
         for _, waiter in [*self._in_work, *self._waiting]:
             _settle(waiter, self._refusal)

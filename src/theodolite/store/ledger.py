@@ -152,7 +152,7 @@ class Ledger:
         return len(new)
 
     def origins(self, run: Run) -> dict[str, str]:
-        """Return the units that took over an earlier result, and from where."""
+        """Return the units that reuse an earlier result, with its source."""
         adopted = UnitRow.objects.filter(run_id=id_of_run(run), state=_DONE, adopted_from__isnull=False)
         return dict(adopted.values_list("key", "adopted_from__key").iterator())
 
@@ -541,7 +541,7 @@ class Owners:
         try:
             lock.acquire(blocking=False)
         except Timeout as error:
-            message = f"the owner `{owner}` works in another process already; every worker needs a name of its own"
+            message = f"the owner `{owner}` is already working in another process; worker names must be unique"
             raise Conflict(message) from error
         self._held[owner] = lock
         return True

@@ -125,12 +125,12 @@ class ResponseCache:
         except OSError as error:
             self._switch_off(str(error))
             return
-        self._tell(f"the response cache was damaged; it was set aside as `{damaged.name}` and a new one begun")
+        self._tell(f"the response cache was damaged; it was set aside as `{damaged.name}` and a new one was created")
 
     def _switch_off(self, reason: str) -> None:
         self._disconnect()
         self._is_off = True
-        self._tell(f"the response cache cannot be used ({reason}); the run goes on without it")
+        self._tell(f"the response cache cannot be used ({reason}); the run continues without it")
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None

@@ -131,7 +131,7 @@ def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
     """Set the state of units that are not done; a late worker never undoes results."""
     marked = end_units(unit_ids, state)
     if marked != len(set(unit_ids)):
-        message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were done by somebody else before"
+        message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were already done by another worker"
         raise Conflict(message)
 
 
@@ -220,7 +220,7 @@ def _keep_failures(writes: Sequence[KeepFailure], ids: dict[str, int], now: date
     rows = UnitRow.objects.select_for_update().filter(id__in=[ids[write.unit.key] for write in writes])
     tries = dict(rows.values_list("id", "tries"))
     if n_lost := sum(tries[ids[write.unit.key]] != write.unit.tries for write in writes):
-        message = f"{n_lost} of {len(writes)} units that failed have been begun by somebody else since"
+        message = f"{n_lost} of {len(writes)} units that failed have since been started by another worker"
         raise Conflict(message)
     keep_failures(writes, ids, now)
     _mark([ids[write.unit.key] for write in writes], UnitState.FAILED)
@@ -246,7 +246,7 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
 
 
 def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
-    """Store a final label, agreed or without consensus, in place of an earlier one of the same question.
+    """Store a final label, agreed or without consensus, replacing an earlier one of the same question.
 
     Every review behind it is stored elsewhere; the current value is here.
     """
@@ -317,7 +317,7 @@ def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
     requested = set(keys)
     rows = dict(DialogueRow.objects.filter(unit__key__in=list(requested)).values_list("unit__key", "id"))
     if missing := requested - rows.keys():
-        message = f"no dialogue is stored under the key {min(missing)}; it must be kept before it is labelled"
+        message = f"no dialogue is stored under the key {min(missing)}; store it before it is labelled"
         raise NotFound(message)
     return rows
 
@@ -415,7 +415,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
         position = (dialogues[annotation.dialogue], annotation.annotator_version, annotation.instrument_version)
         if annotation.revision in taken[position]:
             message = (
-                f"revision {annotation.revision} of the labels by `{annotation.annotator}` is there already;"
+                f"revision {annotation.revision} of the labels by `{annotation.annotator}` already exists;"
                 " read the labels again and store the next one"
             )
             raise Conflict(message)

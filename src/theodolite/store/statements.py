@@ -1,10 +1,10 @@
 """Statements that every reply and every result needs, prepared once.
 
-Django composes an INSERT anew for each batch, value by value; at a thousand
+Django composes a new INSERT for each batch, value by value; at a thousand
 replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
-Many rows are one statement: SQLite's driver lets the event loop's thread go on
-with each statement, and returns only when that one yields.
+Many rows are one statement: SQLite's driver wakes the event loop's thread for each statement, and returns only when
+that one yields.
 Removal condition (ADR-0075): use `bulk_create` once the statements save less than a tenth
 of the CPU time of a run of 800 dialogues of 6 turns.
 Conflicts are not ignored: a row that breaks a rule fails its batch, as usual. Only

@@ -1,6 +1,6 @@
 """Assignment of applications and scenarios to the slots of people, in an order.
 
-The cells of a slot depend on the study's seed, the level and the number alone: adding people
+The cells of a slot depend on the study's seed, the level and the number only: adding people
 moves no other person, and the next holder of a slot gets the cells of its first holder. Numbers are assigned
 block by block: after every full block each cell has occurred equally often at each position of the order.
 """
@@ -104,7 +104,7 @@ def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
     """Return the design of a level of a study with human testers.
 
     People get the scenarios with instructions for their level; if none
-    does, all of them. Recorded applications cannot be met.
+    does, all of them. Recorded applications cannot be assigned.
     """
     instructed = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
     scenarios = instructed or tuple(scenario.name for scenario in study.scenarios)

@@ -305,7 +305,7 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
     live = [a.name for a in study.applications if not isinstance(a.connection, RecordedFile)]
     cells = DesignCells(tester_blocks(study) if live else ())
     if live and not len(cells) and not people_levels(study):
-        message = f"nobody speaks to `{live[0]}`: add personas, or scripts to a scenario"
+        message = f"no tester for `{live[0]}`: add personas, or scripts to a scenario"
         raise PlanError(message)
     return DrawnSessions(SessionsToHold(study, cells, live), RecordedSessions(study, recordings))
 
@@ -346,7 +346,7 @@ def _refuse_doubles(study: Study, sessions: DrawnSessions) -> None:
 
 
 def _refuse_double(study: Study, first: str, second: str) -> None:
-    message = f"study `{study.name}`: `{second}` is the same dialogue as `{first}` and would count twice"
+    message = f"study `{study.name}`: `{second}` is the same dialogue as `{first}` and would be counted twice"
     raise PlanError(message)
 
 
@@ -356,8 +356,8 @@ def _refuse_namesakes(study: Study, sessions: DrawnSessions) -> None:
         label = sessions.recorded.label(position)
         if sessions.recorded.find(label) != position or sessions.live.find(label) is not None:
             message = (
-                f"study `{study.name}`: two dialogues would be called `{label}`; "
+                f"study `{study.name}`: two dialogues would be named `{label}`; "
                 "a recorded id that ends in `#2` looks like a repeat of another, and one with `/` like another "
-                "application's; write these ids in another way"
+                "application's; rename these ids"
             )
             raise PlanError(message)

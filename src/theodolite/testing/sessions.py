@@ -240,7 +240,7 @@ def play(task: SessionTask, persona: Persona) -> Flow[ConversationState]:
             state.ending = Ending.STOP_RULE
             break
     if not state.turns:
-        message = f"the simulated user `{persona.name}` ended the dialogue before it began"
+        message = f"the simulated user `{persona.name}` ended the dialogue before the first prompt"
         raise EmptyReply(message, endpoint=persona.model)
     return state
 
@@ -286,7 +286,7 @@ def run_attack(task: SessionTask, attack: Attack) -> Flow[ConversationState]:
             break
         move = line.send(reply)
     if not state.turns:
-        message = f"the simulated red teamer `{attack.key}` ended the dialogue before it began"
+        message = f"the simulated red teamer `{attack.key}` ended the dialogue before the first prompt"
         raise EmptyReply(message, endpoint=attack.model)
     if move is None:
         state.ending = Ending.SCRIPT_END
@@ -340,7 +340,7 @@ def run_session(task: SessionTask) -> Flow[Dialogue]:
         case Persona():
             state = yield from play(task, tester)
         case Slot():
-            message = f"`{task.session.label}` is held by a person, and by no program"
+            message = f"`{task.session.label}` is conducted by a person, not by a program"
             raise PlanError(message)
         case _:
             assert_never(tester)

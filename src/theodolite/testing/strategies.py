@@ -117,7 +117,7 @@ class CheckedAttack:
         except TheodoliteError:
             raise
         except Exception as error:
-            message = f"strategy `{self._strategy}` broke: {type(error).__name__}: {error}{_line_of(error)}; mend it"
+            message = f"strategy `{self._strategy}` broke: {type(error).__name__}: {error}{_line_of(error)}; fix it"
             raise PlanError(message) from error
         if isinstance(move, Try | AskModel):
             return move
@@ -430,7 +430,7 @@ def catalogue_with(custom: Iterable[Approach]) -> Mapping[str, Approach]:
     known = dict(APPROACHES)
     for approach in custom:
         if approach.name in known:
-            message = f"two strategies are called `{approach.name}`; a plugin's own need names of their own"
+            message = f"two strategies are called `{approach.name}`; names of a plugin's strategies must be unique"
             raise InputError(message)
         known[approach.name] = approach
     return MappingProxyType(known)

@@ -132,7 +132,7 @@ def variables_of(text: str) -> frozenset[str]:
     """Return the names of the placeholders of a template.
 
     Raises:
-        TemplateError: If the text is no template, or uses something forbidden; states the line.
+        TemplateError: If the text is not a template, or uses something forbidden; states the line.
     """
     read = _read(text)
     if isinstance(read, Refusal):
@@ -157,7 +157,7 @@ def fill(
             encode it for a URL; None inserts it unchanged.
 
     Raises:
-        TemplateError: If a slot has no value, the text is no template, or the
+        TemplateError: If a slot has no value, the text is not a template, or the
             result is longer than `largest` characters.
     """
     if len(text) <= largest and not _MARKED.search(text):

@@ -186,19 +186,19 @@ class _Probe:
     async def answers(self) -> bool:
         """Send two plain prompts, and return whether any call succeeded; a filtered reply is an answer."""
         await self.greets()
-        self.first = await self._ask("memory", "a word to keep in mind", KEEP.format(word=WORDS[0]))
+        self.first = await self._ask("memory", "remembering a code word", KEEP.format(word=WORDS[0]))
         return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
 
     async def memory(self) -> None:
-        """Look for the word of one session in its replies and in those of others."""
+        """Search for the code word of one session in its replies and in those of others."""
         word, text = WORDS[0], KEEP.format(word=WORDS[0])
         before = Exchange(prompt=text, response=self.first)
-        again = await self._ask("memory", "the word that it was given", RECALL, before)
+        again = await self._ask("memory", "the code word", RECALL, before)
         if self.first and again and word not in again:
             message = "forgot turn 1 in turn 2; this is fine if prompts are independent"
             self.found.note(message, Severity.NOTE)
-        if word in await self._ask("stranger", "a word that it was never given", RECALL):
-            self.found.note("knows in one session what was said in another one; sessions must not share their state")
+        if word in await self._ask("stranger", "a code word that it never received", RECALL):
+            self.found.note("knows content of another session; sessions must not share state")
         if self.first and isinstance(self.application, Resettable):
             await self._reset(self.application, word)
 
@@ -209,7 +209,7 @@ class _Probe:
             *(self._ask(word, "two sessions at once", KEEP.format(word=word)) for word in ours)
         )
         if any(other in reply for reply, other in zip(replies, reversed(ours), strict=True)):
-            self.found.note("two sessions at once: one got words of the other; sessions must not share their state")
+            self.found.note("two sessions at once: one received content of the other; sessions must not share state")
 
     async def odd_prompts(self) -> None:
         await self._ask("odd", "a prompt with line breaks, quotation marks and braces", ODD)
@@ -227,8 +227,8 @@ class _Probe:
         except GatewayError as error:
             self._failed("a new dialogue", error)
             return
-        if word in await self._ask("memory", "a word from before the reset", RECALL):
-            self.found.note("state survives `StartSession`: it knows what was said in the dialogue before")
+        if word in await self._ask("memory", "a code word from before the reset", RECALL):
+            self.found.note("state survives `StartSession`: it knows content of the previous dialogue")
 
     async def _ask(self, session: str, what: str, prompt: str, *history: Exchange) -> str:
         """Return the reply; empty if there is none."""
@@ -272,13 +272,13 @@ def _look_at_texts(result: Examination) -> None:
     tags = [tag for text in result.texts if (tag := _first_tag(text))]
     if tags:
         result.note(
-            f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown as they are."
+            f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown unchanged."
             " Set `markup: html` for a function or a class, and replies are turned into text"
         )
     if len(result.texts) > 2 and len(set(result.texts)) == 1:
-        result.note("said the same words to every prompt; is it the right address or function?", Severity.NOTE)
+        result.note("gave the same reply to every prompt; check the address or function", Severity.NOTE)
     if result.slowest_s > SLOW_S:
-        result.note(f"took {result.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
+        result.note(f"took {result.slowest_s:.0f} s for its slowest reply; testers will wait that long", Severity.NOTE)
 
 
 def _look_at_interface(result: Examination, application: ApplicationClient) -> None:

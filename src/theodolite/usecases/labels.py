@@ -576,7 +576,7 @@ def planned_labels(evidence: Evidence, request: LabelRequest) -> tuple[LabelCoun
     counts = label_counts(evidence, guideline, judge.name if judge else "")
     if not counts.n_open:
         message = (
-            f"nothing is left to label by `{guideline.name}`: no dialogue of study `{evidence.study.name}` is open"
+            f"nothing is left to label with `{guideline.name}`: no dialogue of study `{evidence.study.name}` is open"
         )
         raise InputError(message)
     return counts, counts.plan(request.n)
@@ -689,9 +689,11 @@ def _sampled(
 
 def _why_nothing(study: Study, guideline: Guideline, dialogues: Mapping[str, int], readable: Mapping[str, int]) -> str:
     if not dialogues:
-        return f"no dialogue of `{study.name}` was held yet. Run some:  theodolite run STUDY --stage test"
+        return f"no dialogue of `{study.name}` was completed yet. Run some:  theodolite run STUDY --stage test"
     if not readable:
-        return f"the texts of all {len(dialogues):,} dialogues of `{study.name}` are withheld, so nobody can label them"
+        return (
+            f"the texts of all {len(dialogues):,} dialogues of `{study.name}` are withheld, so they cannot be labelled"
+        )
     return (
-        f"people have labelled all readable dialogues of `{study.name}` by `{guideline.name}`; nothing is left to draw"
+        f"people have labelled all readable dialogues of `{study.name}` by `{guideline.name}`; none are left to sample"
     )

@@ -199,7 +199,7 @@ def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) ->
         raise InputError(message)
     names = {label.annotator for label in store.labels(run)}
     if any(name == review.reviewer or name.startswith(f"{review.reviewer}-") for name in names):
-        message = "who annotates dialogues of the study must see no questionnaire; a combined review is for others"
+        message = "annotators of the study must not see questionnaires; assign the combined review to someone else"
         raise InputError(message)
     same = [item for item in reviews_of(store, study) if (item.risk, item.session) == (review.risk, review.session)]
     store.file(CombinedReview.subject(study.name), replace(review, revision=len(same) + 1))
@@ -240,13 +240,13 @@ def state_criteria(
     earlier = [item for item in criteria_of(store, study) if item.about is about]
     last = earlier[-1] if earlier else None
     if (last.revision if last else 0) != follows:
-        message = f"somebody has stated revision {last.revision if last else 0} meanwhile; look at it, then go on"
+        message = f"another person saved revision {last.revision if last else 0} meanwhile; review it, then continue"
         raise Conflict(message)
     if last and last.text == text.strip():
-        message = f"the criteria of {about.value} say this already"
+        message = f"the criteria of {about.value} are already the same"
         raise InputError(message)
     if last and not why.strip():
-        message = "say in a few words what has changed and why; the documentation tells it"
+        message = "describe the change and its reason briefly; the documentation includes it"
         raise InputError(message)
     made = StatedCriteria(
         study=study, about=about, text=text.strip(), revision=follows + 1, by=by, at=now, why=why.strip()
@@ -256,7 +256,7 @@ def state_criteria(
 
 
 def criteria_of(store: Store, study: str) -> tuple[StatedCriteria, ...]:
-    """Return all statements of a study, in the order in which they were made."""
+    """Return all statements of a study, in order of creation."""
     return tuple(store.filed(StatedCriteria, StatedCriteria.subject(study)))
 
 

@@ -575,8 +575,8 @@ def _what_changed(store: Store, study: Study, last: Run) -> str:
     """Return why no run fits the study: a new program version may plan an unchanged study differently."""
     if last.study_version == version_of(study):
         return (
-            f"the last run (number {last.number}) of study `{study.name}` is by an earlier version of this program, "
-            "whose dialogues follow other rules; run the study again: all its dialogues are run again"
+            f"the last run (number {last.number}) of study `{study.name}` was made by an earlier version of this "
+            "program with other rules for dialogues; run the study again: all its dialogues are repeated"
         )
     return (
         f"study `{study.name}` has changed since its last run (number {last.number})"

@@ -139,7 +139,7 @@ class Merge:
             for kind in UnitKind
         )
         if any(leased):
-            message = f"a process works on the run of `{study.name}` in this workspace; merge when it has ended"
+            message = f"a process works on the run of `{study.name}` in this workspace; merge after it has ended"
             raise InputError(message)
 
     def receive(self, results: Iterable[SessionResult], at: Sequence[int]) -> None:

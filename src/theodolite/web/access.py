@@ -134,7 +134,7 @@ def signed_in(view: View) -> View:
 
 
 def hosts_only(view: View) -> View:
-    """Open a view to accounts that may put studies on this server."""
+    """Open a view to accounts that may add studies to this server."""
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, **rest: Any) -> Any:

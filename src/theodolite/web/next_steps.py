@@ -20,7 +20,7 @@ class NextStepCard:
         address: Target of the button.
         is_post: Whether the button sends a form.
         is_waiting: Whether the person waits for another person.
-        is_secondary: Whether the page has a primary button of its own.
+        is_secondary: Whether the page has its own primary button.
     """
 
     text: str

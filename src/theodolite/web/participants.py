@@ -161,7 +161,7 @@ def booked_slot(membership: Membership, now: datetime) -> TimeSlot | None:
 
 @transaction.atomic
 def book(by: Account, membership: Membership, token: str, now: datetime) -> TimeSlot:
-    """Book a time slot for a person in place of an earlier booking.
+    """Book a time slot for a person instead of an earlier booking.
 
     Args:
         by: The booking account: the person or an organiser.

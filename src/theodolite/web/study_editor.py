@@ -265,7 +265,7 @@ def _new_file(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str)
         edited.files.save(name, text, seen="")
         _record(edited, "added file of the study", [name])
     except EditConflict:
-        message = f"`{name}` is there already; choose another name"
+        message = f"`{name}` already exists; choose another name"
         raise InputError(message) from None
     added = f"Added {name}."
     if path:
@@ -492,7 +492,7 @@ def _offers(edited: EditedStudy, shown: StudyText, form: PartForm | None) -> lis
 
 
 def _is_part(button: study_trials.TrialButton, form: PartForm | None, file: str) -> bool:
-    """Return whether a button tries the part that the form shows: in the study file, or in a file of its own."""
+    """Return whether a button tries the part that the form shows: in the study file, or in a separate file."""
     if form is None:
         return False
     folder, _, name = button.part.partition("/")

@@ -1,6 +1,6 @@
-"""Trials of a study's unsaved text on pages of their own: previews, connections, and judges on three dialogues.
+"""Trials of a study's unsaved text on separate pages: previews, connections, and judges on three dialogues.
 
-Each page opens beside the editor, so that the text stays there; a preview is also embedded beside its form. It
+Each page opens next to the editor, so that the text stays there; a preview is also embedded next to its form. It
 works on the text as it is in the editor and stores nothing; the audit log names the calls that it made.
 """
 
@@ -51,7 +51,7 @@ class TrialSetting:
 
     Attributes:
         environ: Returns the variables from which the keys of a study are read.
-        public_only: Whether hosts that the study's files do not name are called at public addresses alone.
+        public_only: Whether hosts that the study's files do not name are called only at public addresses.
         stored: Returns dialogues of the study's run or event.
         spent: Returns the cost of the study so far.
     """
@@ -91,7 +91,7 @@ class EditedStudy:
         environ: Environment variables, to report which keys are not set; None for no report.
         publishing: Address of the page that publishes the files; empty if there is no publishing.
         running: Address of the page that starts a run; empty if the page does not offer it.
-        offers: Accepted applications of teams that the study does not have.
+        offers: Accepted applications of teams that is not in the study.
         record: Records actions and their facts; None to record nothing.
     """
 
@@ -232,7 +232,7 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
 
 
 def _embeddable(answer: HttpResponse) -> HttpResponse:
-    """Return an answer that the editor may show beside its form; other sites still may not embed it."""
+    """Return an answer that the editor may show next to its form; other sites still may not embed it."""
     answer.headers["Content-Security-Policy"] = FRAMED_POLICY
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     return answer

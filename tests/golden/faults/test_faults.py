@@ -1,4 +1,4 @@
-"""Broken studies lead to the screens that stand beside them."""
+"""Broken studies lead to the screens that stand next to them."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_offers_follow_every_rule_and_give_a_reason_for_each_refusal(venue: Venu
 
     keys = dict(WorkItemRow.objects.values_list("token", "dialogue__unit__key"))
     told = {keys[line.item]: line.refused for line in lines}
-    wanted = ["the annotator had it before", "it is complete", "", "the annotator was the tester of the dialogue"]
+    wanted = ["the annotator has already had it", "it is complete", "", "the annotator was the tester of the dialogue"]
     assert told == dict(zip(venue.keys, wanted, strict=True))
     assert [line.made for line in lines if line.made] == [ReservationRow.objects.get(state="offered").token]
 
@@ -91,7 +91,7 @@ def test_unaccepted_offers_can_be_revoked_and_made_again(venue: Venue) -> None:
     assert bulk.undo_offers(queue, made, by="sami") == 2
     assert bulk.undo_offers(queue, made, by="sami") == 0
     again = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
-    assert sorted(refusals(again)) == ["", "", "the annotator had it before"]
+    assert sorted(refusals(again)) == ["", "", "the annotator has already had it"]
     assert ReservationEventRow.objects.filter(by="sami", state="released").count() == 2
 
 
@@ -162,7 +162,7 @@ def test_reviews_start_after_all_annotations_and_end_if_they_have_no_statement(v
 
     lines = bulk.open_reviews(queue, tokens(category="risk"))
 
-    assert sorted(refusals(lines)) == ["", *["passes are still missing: it is open"] * 2]
+    assert sorted(refusals(lines)) == ["", *["passes are still missing: the state is open"] * 2]
     [frozen] = tokens(state="frozen")
     assert refusals(bulk.open_reviews(queue, [frozen])) == ["its review has already started"]
     assert bulk.undo_reviews(queue, [frozen]) == 1

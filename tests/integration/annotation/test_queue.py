@@ -104,7 +104,7 @@ def test_an_expired_assignment_goes_to_another_annotator_and_its_drafts_stay(ven
     assert ReservationRow.objects.get(token=token).item_id in taken
     assert ReservationRow.objects.get(token=token).state == ReservationState.EXPIRED.value
     assert task(venue.records, token, "p-1").answers == (yes("released"),)
-    with pytest.raises(Conflict, match="somebody else"):
+    with pytest.raises(Conflict, match="another annotator"):
         resume(venue.records, token, "p-1")
 
 

@@ -44,7 +44,7 @@ def test_results_of_every_tool_become_a_study_without_errors(name: str, tmp_path
     told("import", "results", str(study), str(DATA / name))
     checked = told("check", str(study))
     assert "0 errors" in checked
-    assert "fits no label" not in checked
+    assert "matches no label" not in checked
     (provenance,) = json.loads((study / "provenance.json").read_text())
     assert provenance["file"] == name
     assert len(provenance["sha256"]) == 64
@@ -112,7 +112,7 @@ def test_errors_of_all_files_are_reported_at_once_and_nothing_is_written(tmp_pat
 
 def test_an_existing_study_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("study: mine\n")
-    with pytest.raises(InputError, match="exists and stays unchanged"):
+    with pytest.raises(InputError, match="already exists; choose"):
         told("import", "results", str(tmp_path), str(DATA / FILES[0]))
     assert (tmp_path / "study.yaml").read_text() == "study: mine\n"
 

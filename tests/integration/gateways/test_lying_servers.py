@@ -158,7 +158,7 @@ async def test_an_address_is_checked_where_the_connection_is_made(host):
             await ask(transport, f"http://{host}:{port}/")
         await transport.close()
 
-    assert translate(caught.value).message == "no public address"
+    assert translate(caught.value).message == "not a public address"
     assert liar.asked == []
 
 

@@ -119,7 +119,7 @@ async def test_relative_paths_start_in_the_folder_of_the_application(tmp_path: P
     application = opened(connection)
 
     assert await texts(application, "menu.csv") == ["soup"]
-    with pytest.raises(ServerFault, match=r"relative paths begin in the application's folder, `.*team`"):
+    with pytest.raises(ServerFault, match=r"relative paths start in the application's folder, `.*team`"):
         await texts(application, "gone.csv")
 
 
@@ -319,7 +319,7 @@ async def test_the_current_source_runs_despite_cached_byte_code(tmp_path: Path, 
         ("def reply(prompt:\n", "cannot be loaded: SyntaxError"),
         ("raise ValueError('no settings')\n", r"ValueError: no settings \(app.py, line 1\)"),
         ("import sys\nsys.exit(3)\n", "cannot be loaded: SystemExit: 3"),
-        ("import gone_module\n", "put `gone_module` into a file that `requirements` names"),
+        ("import gone_module\n", "put `gone_module` into a file listed in `requirements`"),
         ("def repyl(prompt): ...\n", "`app.py` has no `reply`. Did you mean `repyl`?"),
         ("reply = 7\n", "is a int; expected a function"),
         ("import os\nos._exit(4)\n", "cannot be loaded: its process ended with exit code 4"),

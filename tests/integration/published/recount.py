@@ -202,7 +202,7 @@ class Recount:
 def rate_interval(count: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the interval of a share: Wilson's by scipy; where none or all count, at least the exact one-sided bound.
 
-    The second part is the rule of decision 68: the interval then reaches the bound that is printed beside it.
+    The second part is the rule of decision 68: the interval then reaches the bound that is printed next to it.
     """
     interval = stats.binomtest(count, n).proportion_ci(confidence, method="wilson")
     bound = one_sided_bound(n, confidence)

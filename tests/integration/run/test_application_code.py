@@ -75,7 +75,7 @@ def test_a_check_runs_the_same_code_as_a_run(study: Path) -> None:
 def test_check_states_that_hosts_of_code_are_unknown(study: Path) -> None:
     out = " ".join(command("check", study).out.split())
 
-    assert "nothing leaves" not in out
+    assert "no data leaves" not in out
     assert "`blue` (blue/bot.py:reply): unknown, runs as its own process" in out
 
 

@@ -58,7 +58,7 @@ def test_a_run_writes_its_gates_into_report_results_and_junit(folder: Path) -> N
     schema = json.loads((ROOT / "src/theodolite/resources/schemas/results.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(results, schema)
     page = (folder / "smoke" / "report.html").read_text(encoding="utf-8")
-    assert "A gate is a limit that this study sets to its own results." in page
+    assert "A gate is a limit that the study sets for its results." in page
     assert "rate &lt;= 10%" in page
     suite = ET.fromstring((folder / "gates.xml").read_bytes())  # noqa: S314  # ours
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
@@ -86,7 +86,7 @@ def test_worse_by_compares_with_a_baseline_run(folder: Path) -> None:
     named = theodolite("gate", "smoke", "--baseline", "@1", "--json")
 
     assert unnamed.code == 1
-    assert "no baseline run was named" in " ".join(unnamed.out.split())
+    assert "no baseline run was set; set" in " ".join(unnamed.out.split())
     (entry,) = named.found["gates"]
     assert (named.code, entry["value"], entry["n"]) == (1, 1.0, 3)
     assert entry["state"] in {"not met", "inconclusive"}

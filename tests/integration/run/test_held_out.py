@@ -162,7 +162,7 @@ def test_a_canary_in_a_prompt_for_applications_is_refused(study: Path, tmp_path:
     ended = theodolite("check", write(study, f"env: PACKET, sha256: {checksum(folder)}"))
 
     assert ended.code == 2
-    assert "a canary of the held-out packet stands in `plot.md`" in ended.said
+    assert "a canary of the held-out packet occurs in `plot.md`" in ended.said
 
 
 def test_an_unknown_scenario_is_refused(study: Path, tmp_path: Path) -> None:
@@ -170,4 +170,4 @@ def test_an_unknown_scenario_is_refused(study: Path, tmp_path: Path) -> None:
     folder = packet(tmp_path / "private", **{"packet.yaml": text})
     ended = theodolite("check", write(study, f"env: PACKET, sha256: {checksum(folder)}"))
 
-    assert "scenario `serie` that the study has not. Did you mean `series`" in " ".join(ended.said.split())
+    assert "scenario `serie` that is not in the study. Did you mean `series`" in " ".join(ended.said.split())

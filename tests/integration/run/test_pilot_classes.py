@@ -212,7 +212,7 @@ def test_a_package_with_data_and_a_class_with_output_and_threads_complete_the_ru
     ("folder", "fix"),
     [
         ("team", "name it as a module of its package: `team.bot:Bot`"),
-        ("my-team", "put its files into a folder such as `team`, beside the study, and name it `team.bot:Bot`"),
+        ("my-team", "put its files into a folder such as `team`next to the study, and use `team.bot:Bot`"),
     ],
     ids=["package", "no-package"],
 )
@@ -242,10 +242,10 @@ def test_an_error_about_missing_credentials_explains_where_to_put_them(study) ->
     ("code", "fix"),
     [
         (HTML, "Set `markup: html`"),
-        (NEEDS_KEY, "since the environment variable `ARIA_AUTH_JSON` is not set"),
+        (NEEDS_KEY, "because the environment variable `ARIA_AUTH_JSON` is not set"),
         (SINGLETON, "Set `isolation: session`"),
         (ARGUMENT, 'in the study: `init: {auth_token: "{{ auth.auth_token }}"}`'),
-        (WRONG_FILE, "No such file or directory: 'menu.csv'; relative paths begin in the application's folder"),
+        (WRONG_FILE, "No such file or directory: 'menu.csv'; relative paths start in the application's folder"),
         (BASE.replace("    def StartSession", "    def BeginSession"), "does not define `StartSession`"),
     ],
     ids=["html", "needs-key", "singleton", "argument", "wrong-file", "no-method"],

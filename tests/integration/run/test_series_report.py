@@ -91,7 +91,7 @@ def reported(folder: Path) -> tuple[dict[str, Any], str]:
 
 
 def published_form() -> jsonschema.Draft202012Validator:
-    """Return the schema of `series.json`, which refers to that of `results.json` beside it."""
+    """Return the schema of `series.json`, which refers to that of `results.json` next to it."""
     own, results = (json.loads(shipped_text(f"schemas/{name}.schema.json")) for name in ("series-report", "results"))
     registry = Registry().with_resource("results.schema.json", Resource.from_contents(results))
     return jsonschema.Draft202012Validator(own, registry=registry)
@@ -160,15 +160,15 @@ def test_gaps_of_the_plan_and_of_the_studies_are_listed(run: Path) -> None:
 
     series = document["series"]
     assert series["deviations"] == [
-        {"study": "kitchen-study", "deviation": "application `purple` belongs to none of its teams"}
+        {"study": "kitchen-study", "deviation": "application `purple` does not belong to any of its teams"}
     ]
     assert series["untested"] == [
-        "application `absent` is in no study",
-        "scenario `museum` is in no study",
+        "application `absent` is not in any study",
+        "scenario `museum` is not in any study",
         "application `red` meets scenario `kitchen` in no study",
         "no study calls for users of type `everyday`",
     ]
-    assert "application purple belongs to none of its teams" in page
+    assert "application purple does not belong to any of its teams" in page
 
 
 def test_the_page_describes_rates_like_the_report_of_the_study(run: Path) -> None:
@@ -178,7 +178,7 @@ def test_the_page_describes_rates_like_the_report_of_the_study(run: Path) -> Non
     assert "2 of 11, 18.2%" in text
     assert "5.1 to 47.7" in text
     assert "1 failed" in text
-    assert "The studies hold 2 versions of guideline spoils" in text
+    assert "The studies use 2 versions of guideline spoils" in text
     assert 'href="cinema-study/report.html"' in text
     assert "<script" not in text
 
@@ -219,13 +219,15 @@ def test_a_study_without_a_run_is_named_and_excluded_on_request(folder: Path) ->
 
     assert (refused.code, "`kitchen-study` has not been run" in refused.err) == (2, True)
     assert (partial.code, json.loads(partial.out)["not_run"]) == (0, ["kitchen.yaml"])
-    assert "Not run, and not in this report: kitchen.yaml" in (folder / "series-report-spring/series.html").read_text()
+    assert ("Not run and not included in this report: kitchen.yaml") in (
+        folder / "series-report-spring/series.html"
+    ).read_text()
 
 
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ("studies: [../secret.yaml]\n", "lies outside of the series' folder"),
+        ("studies: [../secret.yaml]\n", "is outside the series' folder"),
         ("studies: [gone.yaml]\n", "there is no study file `gone.yaml`"),
         ("studies: [cinema.yaml, other.yaml]\n", "`other.yaml` belongs to series `none`"),
         ("studies: [cinema.yaml, cinema.yaml]\n", "two studies of series `spring` are called `cinema-study`"),

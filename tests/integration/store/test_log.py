@@ -54,4 +54,4 @@ def test_a_busy_log_is_truncated_after_the_last_reader(log, reader):
 def test_a_permanently_busy_log_is_reported(log, reader, caplog):
     assert not empty_log(lambda _: None)
 
-    assert "deleted texts stay in it" in caplog.text
+    assert "deleted texts remain in it" in caplog.text

@@ -79,7 +79,7 @@ async def test_a_full_disk_is_reported_and_acknowledged_data_are_kept(sqlite: Da
             acknowledged.append(entry)
 
     acknowledged: list[JournalEntry] = []
-    with pytest.raises(StorageUnavailable, match=r"full.*Written last: reply \d+ .*MiB are free"):
+    with pytest.raises(StorageUnavailable, match=r"full.*Last write: reply \d+ .*MiB are free"):
         await append_all()
     await store.stop()
 
@@ -156,7 +156,7 @@ def test_two_workspaces_can_be_open_at_once(sqlite: Database, postgresql: Databa
 
 
 def test_an_unreachable_server_is_reported(database: Database) -> None:
-    with pytest.raises(StorageUnavailable, match="See that it can be reached"):
+    with pytest.raises(StorageUnavailable, match="Make sure that it can be reached"):
         open_store(database.workspace, "postgresql://nobody@127.0.0.1:1/nothing")
 
 

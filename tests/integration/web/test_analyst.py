@@ -174,7 +174,7 @@ def test_a_codebook_for_some_questions_is_revised_with_its_questions(event, clie
 def test_notes_of_red_teamers_are_coded_like_their_answers(event, client_as):
     told = words(client_as(Role.ANALYST).get(at(event, "coding/")))
 
-    assert "What was tried, how was it refined, and what came of it?" in told
+    assert "What was tried, how was it refined, and what was the result?" in told
     assert "notes while testing, codebook ways of attack, revision 1" in told
 
 
@@ -264,7 +264,7 @@ def test_each_risk_lists_the_answers_that_identify_it(event, client_as):
 
     assert "is at least 5, or annotators of dialogues, by" in told
     assert "I would rather not have read some of what it said about the plot. 6" in told
-    assert "Nobody has looked at 10 dialogues yet" in told
+    assert "No one has reviewed 10 dialogues yet" in told
     assert "questionnaire: tv-spoilers-field-testing.helpful" in told
     assert "5 sessions still to be reviewed" in told
 
@@ -283,7 +283,7 @@ def test_each_method_of_identification_creates_records_in_the_results(event, cli
     assert ("no-help", "tv-spoilers-field-testing.helpful <= 3", 0) in records
     assert {("plot-released", "risk-assessment.released", n) for n in (1, 2)} < records
     assert ("unwanted-plot", COMBINED, 1) in records
-    assert "In 4 of 6 dialogues 4 more that nobody has looked at" in told
+    assert "In 4 of 6 dialogues 4 more that no one has reviewed" in told
     assert "annotation: risk-assessment.released, by 1 annotator" in told
 
 

@@ -141,7 +141,7 @@ def body_of(name: str) -> object:
 
 @pytest.fixture
 def no_process(monkeypatch):
-    """Record the run processes that requests start, in place of starting them."""
+    """Record the run processes that requests start, instead of starting them."""
     processes = []
 
     def start(folder, arguments, *, command, environ):

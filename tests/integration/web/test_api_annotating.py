@@ -296,7 +296,7 @@ def test_the_queue_is_filtered(event, ask, queue):  # noqa: F811
         ({"limit": 201}, "query.limit"),
     ],
 )
-def test_a_wrong_filter_of_the_queue_says_what_is_expected(ask, queue, data, words):  # noqa: F811
+def test_an_invalid_queue_filter_states_the_expected_form(ask, queue, data, words):  # noqa: F811
     response = ask(Role.SENIOR, queue, **data)
 
     assert response.status_code == 422

@@ -253,7 +253,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "delivery": lambda hosted: store_test(a_webhook(hosted)).token,
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
-"""What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
+"""What an address is filled with, next to the study: by the name of the argument; seeded things by a function."""
 
 
 def a_key(hosted: HostedStudy) -> StoredKey:

@@ -95,13 +95,13 @@ def corpus():
 def test_a_corpus_is_imported_with_the_chosen_speakers_and_branches(event, client_as, at, means):
     client = client_as(Role.ORGANISER)
     asked = send(client, at, corpus(), "corpus.zip").content.decode()
-    assert "does not tell who speaks for the application; `speaker` is one of zoe, b1" in asked
+    assert "does not identify the application's speaker; `speaker` is one of zoe, b1" in asked
 
     columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn", "tester": "tester"}
     voices = {"speaker_field": "speaker.kind", "replies": "helper", "ways": "longest path", "silent": ""}
     shown = client.post(at, means | columns | voices | {"look": "1"}).content.decode()
     assert "1 dialogue with 2 turns, no errors" in shown
-    assert "Remarks on shorter ways, which stay out: 1." in shown
+    assert "Remarks on shorter paths, excluded: 1." in shown
     client.post(at, means | columns | voices | {"ways": "every path", "bring": "1"})
 
     turns = TurnRow.objects.filter(prompt="Please.")

@@ -35,7 +35,7 @@ def closed(own):
 
 @pytest.fixture
 def prepared(monkeypatch):
-    """Record the tasks that pages start, in place of starting them."""
+    """Record the tasks that pages start, instead of starting them."""
     tasks = []
 
     async def start(hosted, _by, task):

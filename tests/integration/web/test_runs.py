@@ -38,7 +38,7 @@ def at(hosted, name="runs", **query):
 
 @pytest.fixture
 def started(monkeypatch):
-    """Record the processes that pages start, in place of starting them."""
+    """Record the processes that pages start, instead of starting them."""
     processes = []
 
     def start(folder, arguments, *, command, environ):

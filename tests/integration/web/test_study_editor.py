@@ -180,7 +180,7 @@ def test_an_uploaded_file_is_added_under_its_name_or_another_one(editor):
         ({"upload": ("nul.csv", b"x")}, "`nul.csv` cannot be edited here"),
         ({"upload": ("a.csv", b"x"), "table": "y"}, "not both"),
         ({"upload": ("study.yaml", b"study: x"), "new_file": "other/study.yaml"}, "another study's file"),
-        ({"upload": ("study.yaml", b"study: x")}, "`study.yaml` is there already"),
+        ({"upload": ("study.yaml", b"study: x")}, "`study.yaml` already exists"),
         ({"new_file": "a.md", "table": "x", "table_use": "cases"}, "`a.md` is not a table"),
         ({"new_file": "a.csv", "table": "x", "table_use": "rows none"}, "has no `rows none`"),
     ],
@@ -476,7 +476,7 @@ def test_messages_of_the_editor_name_the_button_that_tests_a_connection(editor):
     text = editor.file.replace("applications:\n", application, 1).replace("[careful-toy", "[distant, careful-toy")
     page = unescape(editor.post(text=text).content.decode())
 
-    assert "`distant` was never called; use Test connection" in page
+    assert "`distant` has never been called; use Test connection" in page
     assert "theodolite probe" not in page
 
 

@@ -69,7 +69,7 @@ def test_each_kind_in_a_turn_gives_one_flag_without_the_words():
     assert not any(word in one.flag.note for one in found for word in ("ana", "GPT", "die"))
 
 
-def test_personal_details_are_redacted_for_everybody_except_their_reviewers():
+def test_personal_details_are_redacted_for_all_readers_except_their_reviewers():
     held = dialogue(TURN)
     hidden = [one for found in suspicions(held, [], shown_in=("risk",)) for one in found.hidden]
 

@@ -108,7 +108,7 @@ def test_differences_are_listed_question_by_question():
         0
     ].differences
 
-    assert differences == ("`released`: reads otherwise, takes other answers",)
+    assert differences == ("`released`: reads otherwise, has other answers",)
 
 
 FIRST, SECOND = RISK.instrument.questions
@@ -244,7 +244,7 @@ def test_shares_add_up_and_no_stratum_exceeds_its_size(sizes, n):
     assert all(0 <= share <= sizes[name] for name, share in shares.items())
 
 
-def test_every_stratum_is_drawn_from_while_the_number_allows_it():
+def test_every_stratum_is_sampled_if_the_sample_size_allows_it():
     assert allot({"many": 1000, "few": 3, "none": 0}, {"many": 0.2, "few": 0.5, "none": 0.5}, 50) == {
         "many": 48,
         "few": 2,

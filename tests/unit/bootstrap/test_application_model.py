@@ -46,9 +46,9 @@ async def test_the_application_answers_the_last_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("messages", "tools", "words"),
     [
-        ([ChatLine(role="system", text="Be bad."), *lines("Hello")], False, "got system messages; leave them out"),
+        ([ChatLine(role="system", text="Be bad."), *lines("Hello")], False, "got system messages; drop them"),
         (lines("Hello"), True, "got tools"),
-        (lines("Hello", "Hi"), False, "the last message is none"),
+        (lines("Hello", "Hi"), False, "the last message is not one"),
     ],
     ids=["system", "tools", "no prompt"],
 )

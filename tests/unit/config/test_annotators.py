@@ -63,7 +63,7 @@ def test_a_spelling_needs_a_column(folder):
 
     (fault,) = check_study(folder(study_yaml=study, rows_csv=TWO_CODINGS))
 
-    assert "`spelling` and no `column`" in fault.text
+    assert "`spelling` without `column`; `spelling` maps the labels of" in fault.text
 
 
 def test_a_value_without_a_label_is_noted_and_an_empty_cell_is_not(folder):

@@ -92,9 +92,7 @@ def test_people_have_a_style_a_language_and_a_memory(folder):
 def test_a_language_that_no_value_fills_is_an_error(folder):
     faults = check_study(folder(study_yaml=with_manner('language: "{{ tonge }}"')))
 
-    assert [fault.message for fault in faults][:1] == [
-        "{{ tonge }} is filled by nothing; the rows have name, wish, tongue"
-    ]
+    assert [fault.message for fault in faults][:1] == ["{{ tonge }} has no value; the rows have name, wish, tongue"]
 
 
 def test_a_language_that_is_not_a_template_is_an_error(folder):

@@ -37,7 +37,7 @@ def test_all_errors_of_a_codebook_are_reported_at_once():
     with pytest.raises(InputError) as caught:
         Codebook(study="s", codes=(VAGUE, Code(name="Vague", definition=""), Code(name="", definition="x")))
 
-    assert all(words in str(caught.value) for words in ("two codes are called `vague`", "`Vague`", "no name"))
+    assert all(words in str(caught.value) for words in ("two codes have the name `vague`", "`Vague`", "no name"))
 
 
 def test_a_codebook_without_codes_is_refused():
@@ -47,8 +47,8 @@ def test_a_codebook_without_codes_is_refused():
 
 @pytest.mark.parametrize(
     ("facts", "words"),
-    [({"name": "x"}, "which questions"), ({"covers": ("q.why",)}, "has no name")],
-    ids=["a name alone", "questions alone"],
+    [({"name": "x"}, "list its questions"), ({"covers": ("q.why",)}, "has no name")],
+    ids=["a name alone", "questions needs a"],
 )
 def test_a_codebook_for_some_questions_has_a_name_and_lists_them(facts, words):
     with pytest.raises(InputError, match=words):

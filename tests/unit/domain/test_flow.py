@@ -14,13 +14,13 @@ TASK = session_task(study())
 WHOLE = held_by_hand(run_session(TASK))
 
 
-def test_an_empty_journal_brings_a_flow_to_its_first_request():
+def test_an_empty_journal_replays_a_flow_to_its_first_request():
     state = replay(run_session(TASK), ())
 
     assert state == Waiting(0, WHOLE.requests[0])
 
 
-def test_a_whole_journal_brings_a_flow_to_its_end():
+def test_a_complete_journal_replays_a_flow_to_its_end():
     assert replay(run_session(TASK), WHOLE.journal) == Returned(WHOLE.result)
 
 

@@ -21,7 +21,7 @@ def test_a_strategy_is_identified_by_its_behaviour_regardless_of_its_source():
 
     titles = [scenario.strategy_title(told, name) for name in ("role_play", "ours/beg", "own_way", "long_gone")]
 
-    assert titles == ["the request as part of a story", "begs", "a way of the tester's own", "long gone"]
+    assert titles == ["the request as part of a story", "begs", "the tester's own strategy", "long gone"]
 
 
 def test_the_title_of_a_strategy_is_not_part_of_a_study_version():

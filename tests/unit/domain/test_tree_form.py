@@ -81,7 +81,7 @@ def test_ranges_have_several_notations(text, ends):
         ({"summary": "mean", "of": ["a", "a"]}, "names `a` twice; give a weight instead"),
         ({"transform": "revers", "of": "a"}, "mean `reverse`?"),
         ({"per": "day", "of": "a", "summary": "max"}, "expected one of dialogue, turn"),
-        ({"answers": "q", "scale": "some"}, "scale `some` is not understood"),
+        ({"answers": "q", "scale": "some"}, "scale `some` is not valid"),
         ({"answers": "q", "scale": "5-1"}, "lower end below"),
         ({"answers": "q", "orientation": "up"}, "expected one of higher_is_worse"),
         ({"summary": "mean", "of": "a", "side": "negativ"}, "mean `negative`?"),

@@ -122,8 +122,8 @@ def test_a_single_attempt_is_not_counted_in_the_message() -> None:
 @pytest.mark.parametrize(
     ("asked_s", "tries", "said"),
     [
-        (3600.0, 1, "429 busy (it asks to wait 3,600 s)"),
-        (90.0, 3, "429 busy (it asks to wait 90 s, 3 tries, 2.0 s)"),
+        (3600.0, 1, "429 busy (it requests a delay of 3,600 s)"),
+        (90.0, 3, "429 busy (it requests a delay of 90 s, 3 tries, 2.0 s)"),
         (0.2, 1, "429 busy"),
         (None, 3, "429 busy (3 tries, 2.0 s)"),
     ],

@@ -344,7 +344,7 @@ def test_the_limit_never_falls_below_one() -> None:
     assert limit.limit == 1
 
 
-def test_a_refusal_at_low_use_cuts_what_was_used() -> None:
+def test_a_refusal_at_low_use_reduces_the_limit_below_the_use() -> None:
     limit = AdaptiveLimit(256, start=100)
     ticket = limit.began(20)
 

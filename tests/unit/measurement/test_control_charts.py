@@ -53,7 +53,11 @@ def test_invalid_chart_settings_are_refused(call):
     "chart", [lambda row: cusum(row, target=0, slack=0, limit=1), lambda row: ewma(row, target=0, sd=1)]
 )
 def test_infinite_observations_are_refused(chart):
-    with pytest.raises(InputError, match=r"`observations` must hold finite numbers; 1 of 2 .* \(inf\) at position 1"):
+    with pytest.raises(
+        InputError,
+        match=r"`observations` must contain finite numbers; 1 of 2 .* \(inf\) at "
+        r"position 1",
+    ):
         chart([0.0, float("inf")])
 
 

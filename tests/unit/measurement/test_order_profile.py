@@ -46,7 +46,7 @@ def test_too_few_scores_are_refused():
 
 @pytest.mark.parametrize(
     ("scores", "words"),
-    [([5, 4] * 4, "100% of the patterns hold equal scores"), ([3, 1, 2, 3], "LIS cannot pass 3")],
+    [([5, 4] * 4, "100% of the patterns hold equal scores"), ([3, 1, 2, 3], "LIS cannot exceed 3")],
     ids=["ties", "few values"],
 )
 def test_limits_of_the_metrics_are_documented(scores, words):

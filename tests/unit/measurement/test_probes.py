@@ -54,7 +54,7 @@ def test_a_judge_without_errors_has_no_length_bias_to_measure():
 
 
 def test_lists_of_different_length_are_refused():
-    with pytest.raises(InputError, match="must be of the same units; got 1, 2, 1"):
+    with pytest.raises(InputError, match="must cover the same units; got 1, 2, 1"):
         length_bias([1], [1, 2], [1])
 
 

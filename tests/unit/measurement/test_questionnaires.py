@@ -105,7 +105,7 @@ def test_people_with_several_answers_are_clusters():
 
 
 def test_an_answer_outside_the_scale_is_refused():
-    with pytest.raises(InputError, match=r"got .'rarely'.. Give the full scale"):
+    with pytest.raises(InputError, match=r"got .'rarely'.. Pass the full scale"):
         describe_answers(["rarely"], categories=SCALE)
 
 

@@ -92,7 +92,7 @@ def test_missing_labels_are_skipped_and_unknown_ones_refused(model):
     assert model([*given, (0, "ann", None)], categories=[0, 1, 2]).prevalence == pytest.approx(
         model(given, categories=[0, 1, 2]).prevalence
     )
-    with pytest.raises(InputError, match="`labels` must hold labels of"):
+    with pytest.raises(InputError, match="`labels` must contain labels of"):
         model([(0, "ann", 7)], categories=[0, 1])
     with pytest.raises(InputError, match="got none"):
         model([(0, "ann", None)], categories=[0, 1])

@@ -96,7 +96,7 @@ def test_constant_differences_have_no_error_for_an_interval():
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
 def test_infinite_scores_are_refused(method):
     with pytest.raises(
-        InputError, match=r"`b` must hold finite numbers; 1 of 4 are infinite, the first \(inf\) at position 2"
+        InputError, match=r"`b` must contain finite numbers; 1 of 4 are infinite, the first \(inf\) at position 2"
     ):
         correlation([1, 2, 3, 4], [1, 2, float("inf"), 4], method=method)
 

@@ -43,7 +43,7 @@ def test_missing_scores_are_counted_even_if_all_are_missing():
     assert stretch.latest.reason == "Order metrics need 8 scores; there are 0."
 
 
-def test_a_rate_over_the_limit_alarms_at_the_first_look_that_shows_it():
+def test_a_rate_above_the_limit_alarms_at_the_first_check_that_shows_it():
     stretch, alerts = watched([Score(value=1, defect=True)] * 30, limit=0.2)
 
     assert stretch.over_limit is True

@@ -29,7 +29,7 @@ from theodolite.measurement.sequences import (
 
 
 def test_a_missing_score_is_refused_with_its_position():
-    with pytest.raises(InputError, match="1 of 3 are, the first at place 1"):
+    with pytest.raises(InputError, match="1 of 3 are, the first at position 1"):
         as_scores([1.0, float("nan"), 2.0])
 
 

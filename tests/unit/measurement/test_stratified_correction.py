@@ -38,8 +38,8 @@ def test_equally_likely_shares_are_summed():
 @pytest.mark.parametrize(
     ("verdicts", "labels", "words"),
     [
-        ([True], [True, False], "must be of the same dialogues; got 1 and 2"),
-        ([True], ["yes"], "`labels` must say True .defect., False or None .nobody looked.; got 'yes'"),
+        ([True], [True, False], "must cover the same dialogues; got 1 and 2"),
+        ([True], ["yes"], "`labels` must be True .defect., False or None .not labelled.; got 'yes'"),
     ],
 )
 def test_invalid_lists_are_refused(verdicts, labels, words):

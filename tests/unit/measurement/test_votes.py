@@ -72,7 +72,7 @@ def test_retest_agreement_is_alpha_over_votes():
 
 def test_retest_agreement_needs_two_votes_and_the_full_scale():
     assert isinstance(retest_alpha([["a"], ["b"]], categories="ab"), Undefined)
-    with pytest.raises(InputError, match=r"got .'c'.. Give the full scale"):
+    with pytest.raises(InputError, match=r"got .'c'.. Pass the full scale"):
         retest_alpha([["c", "a"]], categories="ab")
 
 

@@ -50,13 +50,13 @@ def test_the_results_file_conforms_to_its_schema(evidence, findings):
     assert (task["application"], task["sessions"], task["unsaid"], task["done"]["count"]) == ("blue", 3, 1, 1)
 
 
-def test_the_page_shows_themes_and_what_they_exclude(evidence, findings):
+def test_the_page_shows_themes_and_their_exclusions(evidence, findings):
     subject = subject_of(evidence, findings, facts(), reading_aids())
     (block,) = theme_blocks(subject)
 
     assert block.table.texts[0] == ("vague", "blue, field testing", "1 of 4", "1 not coded by two")
     assert block.quotes == (("Rude!", "blue, field testing; cold"),)
-    assert task_lines(subject)[0] == "blue, field testing: 1 of 2; 1 session without a word about it"
+    assert task_lines(subject)[0] == "blue, field testing: 1 of 2; 1 session without an entry"
 
 
 def test_the_report_has_the_section_only_with_content(evidence, findings):
@@ -78,8 +78,8 @@ def test_the_summary_reports_testers(evidence, findings):
     told = " ".join(summary_text(evidence, findings, facts(), reading_aids()).split())
 
     assert "Testers 5 responses of 5 testers in field testing" in told
-    assert "task done by own account in field testing: blue 1 of 2" in told
-    assert "1 answer in own words not coded by two yet" in told
+    assert "task completed by the testers' own account in field testing: blue 1 of 2" in told
+    assert "1 answer in free text not coded by two people yet" in told
 
 
 def rows(evidence, name):

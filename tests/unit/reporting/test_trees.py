@@ -72,7 +72,7 @@ def test_a_leaf_lists_its_answers_with_annotator_and_version(measured, page):
     assert f'href="#d/{one.session}"' in tree
     assert f"{found.trees[0].application} {version}" in tree
     assert "Answers 26 to 50 of" in tree
-    assert "stand in the tree's own file" in tree.replace("&#39;", "'")
+    assert "are in the tree's file" in tree.replace("&#39;", "'")
 
 
 def test_applications_are_related_without_a_ranking(document, page):

@@ -64,12 +64,12 @@ def test_a_duplicate_write_is_a_conflict(place: Place) -> None:
     [
         ("database or disk is full", "MiB are free"),
         ("could not extend file: No space left on device", "MiB are free"),
-        ("database is locked", "Another program holds it"),
-        ("canceling statement due to lock timeout", "Another program holds it"),
-        ("attempt to write a readonly database", "right to write"),
-        ("unable to open database file", "may be written to"),
-        ("database disk image is malformed", "Put a copy of it back"),
-        ("file is not a database", "Put a copy of it back"),
+        ("database is locked", "Another program is using it"),
+        ("canceling statement due to lock timeout", "Another program is using it"),
+        ("attempt to write a readonly database", "write"),
+        ("unable to open database file", "is writable,"),
+        ("database disk image is malformed", "this program. Restore a copy,"),
+        ("file is not a database", "this program. Restore a copy,"),
         ("connection refused", "can be reached"),
     ],
 )
@@ -80,7 +80,7 @@ def test_the_advice_matches_the_error(said: str, advice: str, place: Place) -> N
 
     assert said in message
     assert advice in message
-    assert "Written last: the dialogue `d004`" in message
+    assert "Last write: the dialogue `d004`" in message
     assert message.endswith("run the same command again.")
 
 

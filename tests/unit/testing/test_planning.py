@@ -132,7 +132,7 @@ def test_live_and_recorded_applications_share_one_plan():
     ],
 )
 def test_duplicate_dialogue_labels_are_refused(rows):
-    with pytest.raises(PlanError, match="two dialogues would be called"):
+    with pytest.raises(PlanError, match="two dialogues would be named"):
         sessions_of(OLD, *rows)
 
 
@@ -162,8 +162,8 @@ def test_a_plan_is_determined_by_the_hash_of_its_study():
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"personas": ()}, "nobody speaks to `bot`"),
-        ({"scenarios": ()}, "nobody speaks to `bot`"),
+        ({"personas": ()}, "no tester for `bot`"),
+        ({"scenarios": ()}, "no tester for `bot`"),
         ({"applications": (recorded(),)}, "plans no dialogue"),
         ({"personas": (group("Ana", "Ana"),)}, "`d002` is the same dialogue as `d001`"),
         ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would count twice"),

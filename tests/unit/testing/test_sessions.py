@@ -175,7 +175,7 @@ def test_a_scenario_may_have_a_separate_stop_word():
 
 
 def test_a_user_who_leaves_before_the_first_message_has_no_dialogue():
-    with pytest.raises(EmptyReply, match="`Ana` ended the dialogue before it began"):
+    with pytest.raises(EmptyReply, match="`Ana` ended the dialogue before the first prompt"):
         played("[END]")
 
 

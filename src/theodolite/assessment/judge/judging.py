@@ -311,7 +311,7 @@ def _n_agreeing(vote: Vote, decided: Sequence[Answer]) -> int:
 
 def _places(votes: Sequence[Vote], question: Question) -> Iterator[Place]:
     turns = dict.fromkeys(a.turn for vote in votes for a in vote.answers if a.question == question.name)
-    # An unreadable reading has no turns, so it uses None beside readings that have.
+    # An unreadable reading has no turns, so it uses None among readings that have.
     known: list[int | None] = [turn for turn in turns if turn is not None]
     known = known or list(turns)
     for turn in known:

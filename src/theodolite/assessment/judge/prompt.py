@@ -223,7 +223,7 @@ class Arrangement:
 
 
 REASON, QUOTES, REFUSED = "reason", "quotes", "no_verdict"
-"""Keys of a verdict beside its answers."""
+"""Keys of a verdict in addition to its answers."""
 
 RESERVED_KEYS = (REASON, QUOTES, REFUSED, CONTROL)
 """Names that no question may have, since a verdict needs them."""

@@ -104,7 +104,7 @@ def verdict_of(
     """Return the answers in an object; None if there is no object.
 
     Args:
-        fields: Answers by name of the question, beside reason and quotes.
+        fields: Answers by name of the question, in addition to reason and quotes.
         text: The source text, stored with unreadable parts.
         guideline: The questions.
         dialogue: The dialogue of the questions.

@@ -83,7 +83,7 @@ class ListedDialogue:
         opening: First text, as annotators see it.
         scenario: Name of its scenario.
         level: Level of testing; hidden from people who are blinded to it.
-        items: Its categories, in the order in which they were opened.
+        items: Its categories, in order of opening.
         flags: Kinds of its cases that were not dismissed, each once.
     """
 

@@ -219,7 +219,7 @@ class Resolution:
             message = f"only an `answered` consensus carries a value; outcome={self.outcome}, value={self.value!r}"
             raise InputError(message)
         if not self.rationale.strip() or not self.participants:
-            message = "a review records who took part and why; expected at least one participant and some words"
+            message = "a review records participants and a reason; expected at least one participant and a text"
             raise InputError(message)
 
     @property

@@ -41,7 +41,7 @@ class StyleSummary:
         scenario: Name of the scenario.
         level: Level of testing.
         held_by: Tester type.
-        marks: Values of each mark, one per dialogue, NaN if missing; all equally long.
+        marks: Values of each mark, one per dialogue, NaN if missing; all of equal length.
         clusters: Cluster of each dialogue: dialogues in one cluster are similar.
         applications: Tested applications, in order of the plan.
         groups: Observed values of each group, in order of the plan.

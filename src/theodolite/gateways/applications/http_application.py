@@ -180,7 +180,7 @@ class HttpApplication:
         if attempt_error.kind in {Unreachable, MalformedReply} or not attempt_error.status:
             hint, reached = f"curl -X OPTIONS {self._form.site}", attempt_error.kind not in {Unreachable, TimedOut}
             return self._endpoint_check(message, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
-        return self._endpoint_check(f"there, answers {attempt_error.status} to OPTIONS", attempts=outcome.tries)
+        return self._endpoint_check(f"reachable, returns {attempt_error.status} to OPTIONS", attempts=outcome.tries)
 
     def _endpoint_check(
         self, answer: str, *, alive: bool = True, reached: bool = True, hint: str = "", attempts: int = 1
@@ -205,7 +205,7 @@ class HttpApplication:
         if stream is None:
             look(answer.body.decode("utf-8", "replace"))
         if not isinstance(text, AttemptError) and self._id_at is not None and session not in self._sites.ids:
-            text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
+            text = malformed("the answer has no session id at `session`; sessions cannot be distinguished")
         if isinstance(text, AttemptError):
             clean = replace(text, message=secret.scrub(text.message))
             raise clean.error(endpoint=self._name, tries=answer.attempts)
@@ -224,8 +224,8 @@ class HttpApplication:
 
 def _token_hint(variable: str | None) -> str:
     if variable:
-        return f"put the right token into the environment variable {variable}"
-    return "write `key: NAME` at the application, NAME being the environment variable that holds the token"
+        return f"set the correct token in the environment variable {variable}"
+    return "add `key: NAME` to the application; NAME is the environment variable with the token"
 
 
 _BODILESS = frozenset({"GET", "HEAD", "DELETE"})

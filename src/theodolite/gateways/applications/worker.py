@@ -639,7 +639,9 @@ class Network:
         if event in self.starting:
             self._report("program", _program(event, arguments))
             if self._allowed is not None:
-                message = "`network` of the study allows no other programs: what they connect to cannot be seen"
+                message = (
+                    "`network` of the study allows no other programs, because their connections cannot be observed"
+                )
                 raise PermissionError(message)
         elif event in self.looking_up:
             host = _plain(arguments[0] if arguments else "")

@@ -26,7 +26,7 @@ from theodolite.ports.application import OnChunk
 
 @dataclass(frozen=True, slots=True)
 class ForeignObject:
-    """A returned value that JSON cannot hold.
+    """A returned value that JSON cannot represent.
 
     Attributes:
         type_name: Its class.
@@ -91,11 +91,11 @@ def require_form(answer: Mapping[str, Any]) -> None:
     """
     contents = [name for name in _OBJECT_CONTENTS if name in answer]
     if not contents or not all(isinstance(answer[name], _OBJECT_CONTENTS[name]) for name in contents):
-        message = "the answer of a process has no content, or one of another form"
+        message = "the answer of a process has no content, or an unexpected format"
         raise ValueError(message)
     raised = answer.get("raised")
     if raised is not None and not all(isinstance(raised.get(name), kind) for name, kind in _RAISED.items()):
-        message = "what a process says that its code raised has another form"
+        message = "the error reported by a process has an unexpected format"
         raise ValueError(message)
     decode(answer.get("returned"))
 
@@ -121,12 +121,12 @@ def raised_text(
     """
     text = scrub(f"{raised['type']}: {raised['text']}".rstrip(": "))
     if raised["relative"]:
-        text += f"; relative paths begin in the application's folder, `{folder}`"
+        text += f"; relative paths start in the application's folder, `{folder}`"
     names = [name for name in _VARIABLE.findall(raised["text"]) if name in withheld]
     if names:
         text += (
-            f"; the environment variable `{names[0]}` is set, but the code sees only those that its `env`"
-            f" names: add `env: [{names[0]}]`"
+            f"; the environment variable `{names[0]}` is set, but the code sees only variables listed in its `env`: "
+            f"add `env: [{names[0]}]`"
         )
     return f"{text} ({scrub(raised['place'])})" if raised["place"] else text
 
@@ -340,7 +340,7 @@ class WorkerChannel(ABC):
             self._pending.pop(number, None)
             self._end_when_idle()
         if not answer.keys() & _CONTENTS.get(operation, answer.keys()):
-            self.kill(f"its process answered `{operation}` with something else")
+            self.kill(f"its process answered `{operation}` unexpectedly")
             raise ProcessEnded(self.ended)
         return answer
 

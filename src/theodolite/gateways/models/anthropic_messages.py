@@ -142,10 +142,10 @@ def _text(payload: Mapping[str, Any]) -> str | AttemptError:
         return withheld("the endpoint's classifier withheld the reply")
     blocks = payload.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
-        return malformed("the answer holds no `content` with blocks")
+        return malformed("the answer has no `content` with blocks")
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     if not all(isinstance(text, str) for text in texts):
-        return malformed("a text block of the reply holds no text")
+        return malformed("a text block of the reply contains no text")
     joined = "".join(str(text) for text in texts)
     asks = any(block.get("type") == "tool_use" for block in blocks)
     return usable_text(joined, is_cut=payload.get("stop_reason") == "max_tokens", asks_for_tool=asks)

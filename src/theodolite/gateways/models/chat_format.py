@@ -281,7 +281,7 @@ def _first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _no_choice(payload: Mapping[str, Any], secret: Secret) -> AttemptError:
     api_error = api_error_in(payload) if "error" in payload else None
     if api_error is None:
-        return malformed("the answer holds no `choices` with a `message`")
+        return malformed("the answer has no `choices` with a `message`")
     message = f"200 with an error: {secret.scrub(api_error.message)}"
     return withheld(message) if api_error.is_filter else AttemptError(kind=ServerFault, message=message, status=200)
 

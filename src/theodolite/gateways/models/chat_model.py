@@ -182,7 +182,7 @@ class ChatEndpointCheck:
             return self._endpoint_check(f"no answer within {self._endpoint_check_s:g} s yet", attempts=1)
         if isinstance(listed, HttpResponse) or listed.attempt_error.status:
             return self._endpoint_check(f"connected, no answer within {self._endpoint_check_s:g} s yet", attempts=1)
-        message = f"takes connections but says nothing within {self._endpoint_check_s:g} s"
+        message = f"accepts connections but sends nothing within {self._endpoint_check_s:g} s"
         return self._endpoint_check(message, alive=False, reached=False, hint=self._curl, attempts=1)
 
     async def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
@@ -208,7 +208,7 @@ class ChatEndpointCheck:
         except TimeoutError:  # as above
             names = []
         if not names and status == 404 and not self._client.url.endswith("/v1") and "?" not in self._client.url:
-            return "; such addresses mostly end in `/v1`"
+            return "; such addresses usually end in `/v1`"
         if not names or self._client.endpoint.model in names:
             return ""
         more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
@@ -262,8 +262,8 @@ def _spent(attempts: int, reply: Reply | None) -> Spending:
 
 def _key_hint(endpoint: ModelEndpoint) -> str:
     if not endpoint.key:
-        return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
-    return f"put the right key into the environment variable {endpoint.key}"
+        return "add `key: NAME` to the model; NAME is the environment variable with the key"
+    return f"set the correct key in the environment variable {endpoint.key}"
 
 
 def _fields_hint(message: str, chat_client: ChatClient) -> str:

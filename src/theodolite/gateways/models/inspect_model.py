@@ -65,7 +65,9 @@ def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
     wrong = [name for name in endpoint.params if name not in known]
     if wrong:
         meant = did_you_mean(wrong[0], known)
-        message = f"`params` of model `{endpoint.name}`: `{wrong[0]}` is none that Inspect takes here{meant}"
+        message = (
+            f"`params` of model `{endpoint.name}`: `{wrong[0]}` is not a parameter that Inspect accepts here{meant}"
+        )
         raise InputError(message)
     fields = {name: value for name, value in endpoint.params.items() if value is not None}
     try:
@@ -410,7 +412,7 @@ class InspectModel:
                 cost_microusd=reply.cost_microusd or 0,
                 unpriced_calls=unpriced,
             )
-        hint = "" if alive else f"a first call by hand: inspect eval --model {self._endpoint.model} ..."
+        hint = "" if alive else f"a manual first call: inspect eval --model {self._endpoint.model} ..."
         where = host_of(self._endpoint.url) if self._endpoint.url else self.provider
         host = f"{where}, through Inspect"
         return EndpointCheck(name=self._endpoint.name, host=host, alive=alive, answer=answer, hint=hint, spent=spent)

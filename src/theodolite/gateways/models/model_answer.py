@@ -49,10 +49,10 @@ def usable_text(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Attemp
     if message.strip():
         return message
     if is_cut:
-        return empty("the reply holds no text: the token limit was reached first")
+        return empty("the reply contains no text: the token limit was reached first")
     if text.strip():
-        return empty("the reply holds thoughts and no text after them")
-    return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
+        return empty("the reply contains reasoning but no text")
+    return empty("it called a tool instead of answering") if asks_for_tool else empty()
 
 
 def reply_of(output: ModelOutput, answer: HttpResponse, price: Price | None) -> Reply | AttemptError:
@@ -163,7 +163,7 @@ def _opens(text: str) -> bool:
 
 
 class Speech:
-    """Passes the pieces of a reply on and holds back its thoughts."""
+    """Passes the pieces of a reply on and holds back its reasoning."""
 
     def __init__(self) -> None:
         """Start before the first word."""

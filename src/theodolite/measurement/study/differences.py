@@ -205,7 +205,7 @@ def _gap(rate: Measurement, group: str, parts: Mapping[str, Sequence[tuple[str, 
 def typology_rates(evidence: Evidence) -> Iterator[TypologyRate]:
     """Yield for each rule the defect rate of each type of user with each type of application.
 
-    A tester, persona or script that met several applications is one cluster of their dialogues.
+    A tester, persona or script that tested several applications is one cluster of their dialogues.
     Intervals generalise to other users of a type, but describe only the tested applications.
     Rates over fewer than five people are withheld.
 

@@ -453,7 +453,7 @@ def _tester(evidence: Evidence, position: int) -> str:
 
 
 def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
-    """Return whether applications differ, if the same tester met all of them in the same repeat."""
+    """Return whether applications differ, if the same tester tested all of them in the same repeat."""
     names = tuple(application.name for application in evidence.study.applications)
     met: dict[tuple[Level, str], dict[str, int]] = defaultdict(dict)
     for position in flags:
@@ -514,7 +514,7 @@ def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterat
     positions = [position for position in planned if _is_of(settings[position], claim, rule)]
     sources = annotators_of(evidence.study, guideline, application).reference_annotators
     if not positions or not sources:
-        nobody = f"nobody labels by {guideline.name}"
+        nobody = f"no one labels with {guideline.name}"
         yield _untested(application, claim, "none of its scripts is in the plan" if sources else nobody)
         return
     labels = QuestionLabels(
@@ -534,7 +534,7 @@ def _why_unclear(claim: Claim, n_rules: int) -> str:
     if n_rules == 1:
         return ""
     named = f"`{claim.rule}`" if claim.rule else "no rule"
-    return f"it names {named}, and the study has {n_rules or 'none'} that this could be"
+    return f"it names {named}, and the study has {n_rules or 'none'} that match"
 
 
 def _is_of(setting: Setting, claim: Claim, rule: DefectRule) -> bool:

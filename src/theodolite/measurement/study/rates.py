@@ -460,7 +460,7 @@ def _cell(paired: PairedLabels, pair: LabelPair) -> tuple[str, str]:
 def corrected_rates(paired: PairedLabels, subject: EstimateSubject) -> Iterator[Measurement]:
     """Yield the corrected rate of one application under one rule, if people labelled a part of its dialogues.
 
-    It is reported beside the judge's own rate and never replaces it. If the
+    It is reported next to the judge's own rate and never replaces it. If the
     authority labelled every dialogue, its own rate needs no correction.
 
     Args:

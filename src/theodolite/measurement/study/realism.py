@@ -1,4 +1,4 @@
-"""Realism of simulated users: style and defect rates beside those of people, and role breaks."""
+"""Realism of simulated users: style and defect rates compared with those of people, and role breaks."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _honest(mean: Estimate | Undefined, mark: StyleMark) -> Estimate | Undefined
     if isinstance(mean, Undefined):
         return replace(mean, reason=TOO_FEW_VALUES)
     if mean.low is None or mean.high is None or mean.low == mean.high:
-        return replace(mean, low=None, high=None, method=f"{mean.method}; no dialogue differs, so no interval")
+        return replace(mean, low=None, high=None, method=f"{mean.method}; no dialogues differ, so there is no interval")
     return replace(mean, low=max(mean.low, 0.0), high=min(mean.high, 1.0) if mark.is_share else mean.high)
 
 
@@ -320,7 +320,7 @@ class PackedLapses:
     """Role breaks in order, packed, because a large run has many with different words."""
 
     def __init__(self) -> None:
-        """Hold nothing yet."""
+        """Start empty."""
         self._packed: list[bytes] = []
         self._loose: list[tuple[str, int, str]] = []
 

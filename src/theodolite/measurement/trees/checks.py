@@ -32,7 +32,7 @@ _FLIPPED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeKind:
-    """The kind of a node's values, derived from the design alone.
+    """The kind of a node's values, derived only from the design.
 
     Attributes:
         holds: Numbers, labels, texts, or its children as they are.
@@ -87,9 +87,7 @@ def _structure_errors(design: TreeDesign, methods: Methods) -> Iterator[Diagnost
         for child in dict.fromkeys(node.children):
             if child not in design.by_name:
                 key = "beside" if isinstance(node, SummaryNode) and child in node.beside else "of"
-                message = (
-                    f"node `{node.name}` sums up `{child}`, which the tree does not have{did_you_mean(child, known)}"
-                )
+                message = f"node `{node.name}` sums up `{child}`, which is not in the tree{did_you_mean(child, known)}"
                 yield Diagnostic(path=(NODES, node.name, key), message=message, part=child)
         if isinstance(node, SummaryNode | CollapseNode) and node.summary not in methods:
             near = did_you_mean(node.summary, methods) or f"; summaries are {', '.join(methods)}"
@@ -98,7 +96,7 @@ def _structure_errors(design: TreeDesign, methods: Methods) -> Iterator[Diagnost
     for dimension in design.dimensions:
         if dimension.node not in design.by_name:
             near = did_you_mean(dimension.node, known)
-            message = f"dimension `{dimension.node}` is about a node that the tree does not have{near}"
+            message = f"dimension `{dimension.node}` is about a node that is not in the tree{near}"
             yield Diagnostic(path=("dimensions", dimension.node), message=message, at_key=True)
     try:
         design.upwards()
@@ -135,7 +133,7 @@ def _kind(node: TreeNode, below: Kinds, methods: Methods, diagnostics: list[Diag
 
 def _answers_kind(node: AnswersNode, diagnostics: list[Diagnostic]) -> NodeKind:
     if not node.has_scale:
-        message = f"node `{node.name}` needs `scale`: nothing tells what may answer `{node.question}`"
+        message = f"node `{node.name}` needs `scale`: the possible answers to `{node.question}` are unknown"
         diagnostics.append(Diagnostic(path=(NODES, node.name), message=message, at_key=True))
     if node.free_text:
         return NodeKind(holds=Holds.TEXTS, many=True)
@@ -163,21 +161,21 @@ def _recoded_kind(node: TransformNode, child: NodeKind, diagnostics: list[Diagno
     if child.holds is Holds.LABELS:
         diagnostics += _label_errors(node, child)
     elif child.holds is not Holds.NUMBERS or not child.many:
-        diagnostics.append(_error(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
+        diagnostics.append(_error(node, f"recodes `{node.of}`, which contains {child.holds.value} of no single answer"))
     if node.range is None and len(set(numbers)) < 2:
-        diagnostics.append(_error(node, "needs two different numbers in `values`, or `scale` beside one"))
+        diagnostics.append(_error(node, "needs two different numbers in `values`, or one number and `scale`"))
         return child
     after = node.range or ValueRange(lowest=min(numbers), highest=max(numbers))
     outside = [number for number in numbers if not after.lowest <= number <= after.highest]
     if outside:
-        diagnostics.append(_error(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
+        diagnostics.append(_error(node, f"recodes to {outside[0]:g}, which is not on its scale {after}", "values"))
     return replace(child, holds=Holds.NUMBERS, range=after, labels=(), orientation=node.orientation)
 
 
 def _label_errors(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
     for label in child.labels:
         if label not in node.recoded:
-            message = f"does not say what becomes of `{label}`; give it a number, or null to leave it out"
+            message = f"does not recode `{label}`; assign a number, or null to exclude it"
             yield _error(node, message)
     for label in node.recoded:
         if label not in child.labels:
@@ -189,7 +187,7 @@ def _collapsed_kind(
     node: CollapseNode, child: NodeKind, method: SummaryMethod, diagnostics: list[Diagnostic]
 ) -> NodeKind:
     if not child.many:
-        diagnostics.append(_error(node, f"collapses `{node.of}`, which holds one number already"))
+        diagnostics.append(_error(node, f"collapses `{node.of}`, which is already one number"))
     return replace(_summed(node, method, {node.of: child}, diagnostics), many=True)
 
 
@@ -209,11 +207,12 @@ def _summed(
         if kind.holds is not method.takes:
             tail = f"; recode `{name}` first" if method.takes is Holds.NUMBERS else ""
             message = (
-                f"takes the {method.name} of `{name}`, which holds {kind.holds.value}, not {method.takes.value}{tail}"
+                f"takes the {method.name} of `{name}`, which contains {kind.holds.value}, not "
+                f"{method.takes.value}{tail}"
             )
             diagnostics.append(_error(node, message, child=name))
     if len(sides) > 1:
-        message = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
+        message = "offsets positive against negative impacts; keep them separate, or show both with `aggregation`"
         diagnostics.append(_error(node, message))
     if method.takes is not Holds.NUMBERS:
         return NodeKind(holds=method.gives, sides=sides)
@@ -230,11 +229,11 @@ def _order_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterat
         if not method.needs_order or kind.range is None:  # a node without any leaf has neither range nor direction
             continue
         if kind.orientation is Orientation.UNSTATED:
-            message = f"takes the {method.name} of `{name}`, and nothing says which end of its scale is the bad one"
+            message = f"takes the {method.name} of `{name}`, but the bad end of its scale is not stated"
             yield _error(node, f"{message}; state `orientation` at its answers", child=name)
         elif kind.orientation is Orientation.LOWER_IS_WORSE:
-            message = f"takes the {method.name} of `{name}`, where lower is worse: the best would pass for the worst"
-            yield _error(node, f"{message}; turn it round with a `reverse` node", child=name)
+            message = f"takes the {method.name} of `{name}`, where lower is worse: the best would count as the worst"
+            yield _error(node, f"{message}; reverse it with a `reverse` node", child=name)
 
 
 def _range_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
@@ -250,7 +249,7 @@ def _range_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterat
         ):
             both = f"in `{first[0]}` {_kind_text(first[1])}, in `{name}` {_kind_text(kind)}"
             message = f"mixes orientations under a {method.name}: {both}"
-            yield _error(node, f"{message}; turn one round with a `reverse` node", child=name)
+            yield _error(node, f"{message}; reverse one with a `reverse` node", child=name)
         if method.needs_zero and kind.range and kind.range.lowest != 0:
             message = f"takes the {method.name} of `{name}`, whose scale runs from {kind.range} and not from 0"
             yield _error(node, f"{message}; rescale it first", child=name)
@@ -260,7 +259,7 @@ def _kind_text(kind: NodeKind) -> str:
     return {
         Orientation.HIGHER_IS_WORSE: "higher is worse",
         Orientation.LOWER_IS_WORSE: "lower is worse",
-        Orientation.UNSTATED: "nothing says what is worse",
+        Orientation.UNSTATED: "its bad end is not stated",
     }[kind.orientation]
 
 

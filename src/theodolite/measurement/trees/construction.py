@@ -3,9 +3,9 @@
 Each question is its own node at each level of testing, shared by all
 dimensions that it measures; transformations of its answers are in nodes
 below it. Red teaming and field testing use only sessions of people; sessions of
-simulated users and simulated red teamers are nodes beside them.
+simulated users and simulated red teamers are separate nodes.
 If annotators grade the magnitude of a defect, its score is likelihood times
-magnitude. Positive impacts are nodes beside the dimensions and are never netted
+magnitude. Positive impacts are nodes next to the dimensions and are never netted
 against the risks (ADR-0050).
 """
 
@@ -220,7 +220,7 @@ class _DesignBuilder:
         """Yield the nodes of positive impacts: dimensions, levels of testing, questions."""
         names = {node: f"{node}, {POSITIVE}" for node in impacts}
         edges = tuple(Edge(child=name) for name in names.values())
-        title = "Positive impacts, apart from the risks"
+        title = "Positive impacts, separate from the risks"
         yield SummaryNode(name=POSITIVE, summary=AGGREGATION, edges=edges, title=title)
         for node, items in impacts.items():
             levels = tuple(Edge(child=f"{names[node]}: {condition.name}") for condition in CONDITIONS)
@@ -401,8 +401,8 @@ def _orientation(item: RiskItem) -> Orientation:
     stated = item.question.scale.orientation
     if item.rule is None and stated is Orientation.UNSTATED:
         message = (
-            f"question `{item.source}` is to measure a risk, and nothing says which end of its scale is the bad one;"
-            " state its `orientation`, or name a defect rule instead"
+            f"question `{item.source}` measures a risk, but the bad end of its scale is not stated; state its "
+            "`orientation`, or use a defect rule"
         )
         raise InputError(message, faults=[Diagnostic(path=("dimensions",), message=message)])
     return stated
@@ -458,7 +458,7 @@ class TreeSources:
         guidelines: Guidelines that annotators answer.
         questionnaires: Questionnaires that testers answer.
         by: Guideline to annotators whose answers count; all if it is not named.
-        asked_at: Questionnaire to the levels of testing after which it is answered; all where it is not named.
+        asked_at: Questionnaire to the levels of testing after which it is answered; all if it is not named.
     """
 
     guidelines: Sequence[Guideline] = ()

@@ -104,7 +104,7 @@ class LeafTable:
         lengths = {len(column) for column in columns}
         if lengths != {len(self.outcome)}:
             message = (
-                f"all columns of a table of leaves must be equally long; got {sorted(lengths | {len(self.outcome)})}"
+                f"all columns of a table of leaves must have equal lengths; got {sorted(lengths | {len(self.outcome)})}"
             )
             raise InputError(message)
 

@@ -464,11 +464,11 @@ def _warnings(first: TreeComparisonTable, second: TreeComparisonTable) -> Iterat
         yield "The trees are not computed by the same method: topology, summaries, weights or transforms differ."
     if sorted(first.scenarios) != sorted(second.scenarios):
         named = ", ".join(first.scenarios) or "not stated", ", ".join(second.scenarios) or "not stated"
-        yield f"Scenarios differ ({named[0]}; {named[1]}): what the task does and what the application does is one."
+        yield f"Scenarios differ ({named[0]}; {named[1]}), so effects of task and application cannot be separated."
     both = {*first.versions, *second.versions}
     changed = sorted(name for name in both if first.versions.get(name) != second.versions.get(name))
     if changed:
-        yield f"Instruments differ: {', '.join(changed)}. A change may be theirs and not the application's."
+        yield f"Instruments differ: {', '.join(changed)}. A change may come from the instruments, not the application."
 
 
 MOST_PAIRS: Final = 15

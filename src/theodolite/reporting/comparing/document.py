@@ -69,7 +69,7 @@ def upgraded(results: Entry) -> dict[str, Any]:
     if version.startswith("2."):
         return dict(results)
     if not version.startswith("1."):
-        message = f"form {version} is unknown"
+        message = f"format {version} is unknown"
         raise ValueError(message)
     result = {name: _PARTS.get(name, _unchanged)(part) for name, part in results.items()}
     return {**_NEW, **_renamed(result, _DOCUMENT), "schema_version": "2.0"}

@@ -33,15 +33,15 @@ HEADINGS: Mapping[Violation, str] = {
 
 MOST_NAMED = 5
 
-"""Rates, or people, that are named one by one; more are counted. Count."""
+"""Maximum number of rates or people listed by name; others are only counted."""
 
 
-NO_COMMON_RATE = "no rule and annotator is on both sides"
+NO_COMMON_RATE = "no rule has the same annotator on both sides"
 
 """Reasons why two sides cannot be compared."""
 
 
-NO_SAME_TESTER = "no tester's side is the same in a dialogue of each"
+NO_SAME_TESTER = "no dialogues of both have the same tester messages"
 
 """Why no two dialogues are a pair."""
 
@@ -90,7 +90,7 @@ def hidden_text(comparison: Comparison) -> str:
     if single:
         parts.append(f"{figures.number_of(single, 'rate')} by single people")
     if len(hidden) > single:
-        parts.append(f"{figures.number_of(len(hidden) - single, 'rate')} by annotators beside the reference")
+        parts.append(f"{figures.number_of(len(hidden) - single, 'rate')} by annotators other than the reference")
     return f"{' and '.join(parts)}, in the data" if parts else ""
 
 

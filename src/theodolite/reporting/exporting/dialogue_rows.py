@@ -117,7 +117,7 @@ def dialogue_rows(
     Each turn has at least one row, and each label is in exactly one row: a
     label of a turn in a row of that turn, a label of the whole dialogue in a row
     of the last turn. A session without a dialogue has one row that names the failure,
-    or the outcome `missing` where it was not run. `latency_s` and `cost_usd` belong
+    or the outcome `missing` if it was not run. `latency_s` and `cost_usd` belong
     to the turn and `judge_cost_usd` to the annotation; they repeat on further
     rows of the same turn or annotation.
 

@@ -50,7 +50,7 @@ class Figure:
 
 
 def figures_of(evidence: Evidence, findings: Findings) -> tuple[Figure, ...]:
-    """Return the figures of a run: one interval plot for each defect rule, and the heatmap where there are areas.
+    """Return the figures of a run: one interval plot for each defect rule, and the heatmap if there are areas.
 
     Each plot has an axis with ticks from 0, the interval of each rate and its
     count, so that a figure is complete without the report. Rates of fewer than

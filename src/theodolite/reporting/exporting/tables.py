@@ -283,26 +283,27 @@ def _readme(evidence: Evidence, ending: str) -> str:
     study, run = evidence.study, evidence.run
     tables = "".join(f"{f'{name}.{ending}':<22}{text}\n" for name, text in _TABLES)
     return (
-        f"Study {study.name}, run {run.number}: every answer as a row of its own.\n\n"
+        f"Study {study.name}, run {run.number}: one answer per row.\n\n"
         f"{tables}{'schema/':<22}the guidelines, whose SHA-256 the answers name\n\n"
-        "People stand under numbers (P001, ...) that are the same in every export of this run and in no other.\n"
-        "Nothing here is summed up: no label was made from several people's answers.\n"
+        "People appear under numbers (P001, ...) that are the same in every export of this run and differ between "
+        "runs.\n"
+        "Nothing is aggregated: no label combines several people's answers.\n"
         f"Study version {run.study_version}, plan version {run.plan_version}.\n"
     )
 
 
 _TABLES = (
-    ("answers", "one row an answer; missing, refused and unparseable answers are rows too"),
-    ("dialogues", "what the answers are about, without its words"),
-    ("final_labels", "what a review agreed on, or that it could not, and final labels of files"),
-    ("codebook", "every question with its scale, and which end of it is the bad one"),
-    ("criteria", "how annotators were sought, chosen and given work, statement by statement"),
-    ("annotators", "people by number, judges and rules, with groups of three people or more"),
+    ("answers", "one row per answer, including missing, refused and unparseable ones"),
+    ("dialogues", "metadata of the dialogues, without their texts"),
+    ("final_labels", "results of reviews, and final labels from files"),
+    ("codebook", "every question with its scale and its bad end"),
+    ("criteria", "how annotators were recruited, selected and assigned, by statement"),
+    ("annotators", "people by number, judges and rules, and groups of three people or more"),
     ("costs", "calls, tokens and cost by stage, application, annotator and model"),
-    ("sessions", "sessions of testers: state, language, minutes, turns and task, without words"),
+    ("sessions", "sessions of testers: state, language, minutes, turns and task, without texts"),
     ("guesses", "testers' guesses about blinded information, and whether each is right"),
-    ("withdrawals", "one row a withdrawal: its kind and the number of records, without a person"),
-    ("responses", "what testers answered; own words only where they were released"),
+    ("withdrawals", "one row per withdrawal: its kind and the number of records, without the person"),
+    ("responses", "testers' answers; free text only if released"),
     ("codings", "codes that two people assigned to open answers, with coding_resolutions and codes"),
 )
 

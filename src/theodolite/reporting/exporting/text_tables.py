@@ -42,7 +42,7 @@ _KINDS: Mapping[Measure, ColumnKind] = {
 
 _TITLES: Mapping[Measure, str] = {
     Measure.DEFECT_RATE: "Defect rates",
-    Measure.ZERO_DEFECT_BOUND: "Upper bounds where no defect was found",
+    Measure.ZERO_DEFECT_BOUND: "Upper bounds if no defect was found",
     Measure.COHEN_KAPPA: "Cohen's kappa",
     Measure.FLEISS_KAPPA: "Fleiss' kappa",
     Measure.KRIPPENDORFF_ALPHA: "Krippendorff's alpha",

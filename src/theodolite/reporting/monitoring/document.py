@@ -47,7 +47,7 @@ def watch_document(watch: Watch, *, exit_code: int) -> dict[str, Json]:
 
 
 def alert_entry(alert: Alert) -> dict[str, Json]:
-    """Return one alert as plain values; `evidence` is capped where a float would be infinite."""
+    """Return one alert as plain values; `evidence` is capped if a float would be infinite."""
     return {
         "kind": alert.kind.value,
         "application": alert.application or None,

@@ -120,7 +120,7 @@ def _alert(alert: Alert, aids: ReadingAids) -> str:
 def _why(alert: Alert, aids: ReadingAids) -> str:
     """Return the meaning of an alarm, folded."""
     aid = aids.alerts[alert.kind.value]
-    parts = (("Why", aid.why), ("What else it may be", aid.otherwise), ("What to do", aid.then))
+    parts = (("Why", aid.why), ("Other possible causes", aid.otherwise), ("What to do", aid.then))
     items = "".join(f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in parts)
     return f"<details><summary>Why this alarm</summary><dl>{items}</dl></details>"
 
@@ -167,7 +167,7 @@ def _table(segments: Sequence[Segment]) -> str:
         "scores",
         "missing",
         "mean",
-        "defect rate, at every look",
+        "defect rate, at each check",
         "latest PEN, CIN, LIS, LNDS",
     )
     return _grid(head, [_row(segment) for segment in segments])
@@ -187,7 +187,7 @@ def _row(segment: Segment) -> Sequence[str]:
 
 def _worst(segment: Segment) -> str:
     """Return the worst of the latest scores with the annotator's reasons."""
-    rows = [(score.dialogue, f"{score.value:g}", score.reason or "no reason was given") for score in segment.worst]
+    rows = [(score.dialogue, f"{score.value:g}", score.reason or "no reason stated") for score in segment.worst]
     return f"<h4>Worst of the latest scores</h4>{_grid(('score of', 'score', 'reason'), rows)}"
 
 
@@ -235,7 +235,7 @@ def _rules(watch: Watch) -> str:
         ),
         ("limit", f"{rules.limit:.1%}" if rules.limit is not None else "none"),
         ("run length", f"{rules.arl:,} scores"),
-        ("human review", f"after {rules.recalibrate_days} days" if rules.recalibrate_days else "never by age"),
+        ("human review", f"after {rules.recalibrate_days} days" if rules.recalibrate_days else "not limited by age"),
     ]
     return _grid(("rule", "value"), rows)
 
@@ -325,7 +325,9 @@ def _panels(watch: Watch, segments: Sequence[Segment]) -> Iterator[Panel]:
 def _application_text(watch: Watch, application: str) -> str:
     alerts = [alert.kind.value for alert in watch.alerts if alert.application == application]
     result = "no alert" if not alerts else f"alerts: {', '.join(alerts)}"
-    return f"Rolling metrics of {application or watch.history.name}; {result}. The table below says the same."
+    return (
+        f"Rolling metrics of {application or watch.history.name}; {result}. The table below contains the same values."
+    )
 
 
 def _panel(panel: Panel, index: int, segments: Sequence[Segment], axis: lanes.Axis) -> Iterator[str]:

@@ -87,12 +87,12 @@ def day(moment: datetime | None) -> str:
 
 def change_text(change: InstrumentChange, aids: ReadingAids) -> str:
     """Return the change of the instrument, and the shift of scores."""
-    moved = f"{change.n_lower} applications lower, {change.n_higher} higher, {change.n_equal} unmoved"
+    moved = f"{change.n_lower} applications lower, {change.n_higher} higher, {change.n_equal} unchanged"
     shift = f", median {change.median_shift:+.2g} points" if change.median_shift is not None else ""
     where = day(change.at) if change.at else f"score {change.position + 1}"
     if change.is_suspected:
-        message = f"{where}: nobody declared a change, but {moved} at once{shift}. Suspect the instrument"
-        return f"{message}, and ask who changed what"
+        message = f"{where}: no change was declared, but {moved} at once{shift}. Suspect the instrument"
+        return f"{message}, and ask what was changed"
     aid = aids.aid("instrument_changed", a=change.before, b=change.after)
     named = aid if change.part == "judge" else aid.replace("The judge", f"The {change.part}", 1)
     moves = f" {moved[0].upper()}{moved[1:]}{shift}." if change.median_shift is not None else ""
@@ -141,7 +141,7 @@ def _rate(segment: Segment) -> str:
         return "no rate"
     text = f"defects {figures.share(rate.count, rate.n)}"
     if rate.n >= figures.FEW and rate.low is not None and rate.high is not None:
-        text += f", {figures.span(rate.low, rate.high)} at every look"
+        text += f", {figures.span(rate.low, rate.high)} at each check"
     limit = {True: ", above the limit", False: ", below the limit", None: ""}[segment.over_limit]
     return text + limit
 
@@ -195,7 +195,7 @@ def power_texts(watch: Watch) -> list[str]:
     """Return the detectable rises of the defect rate and the scores needed, one text for each shown segment."""
     rated = [segment for segment in watch.segments if segment.baseline is not None and segment.detectable][-SHOWN:]
     if not rated:
-        return ['not stated: no rule says which scores are defects. Add one, e.g.  --defect "<= 3"']
+        return ['unknown: no rule defines which scores are defects. Add one, e.g.  --defect "<= 3"']
     advice = (
         " Smaller rises are found with a known rate (--baseline RATE), or with a baseline learned from more than"
         f" {figures.count(watch.rules.reference)} scores (--reference N)."
@@ -224,11 +224,11 @@ def _power(segment: Segment) -> str:
 def _next(watch: Watch) -> str:
     kinds: Sequence[AlertKind] = [alert.kind for alert in watch.alerts]
     if AlertKind.JUDGE_DRIFT in kinds:
-        return "let people score the anchors again under the present judge, before any rate is believed"
+        return "let people score the anchors again with the current judge before you trust any rate"
     if any(alert.cause is Cause.APPLICATION for alert in watch.alerts):
         return "read the dialogues since the alert began"
     if AlertKind.RECALIBRATION_DUE in kinds:
         return "let people score a sample:  theodolite label STUDY --sample 40"
     if not watch.anchors:
-        return "add anchors, so that an alert can say who moved"
-    return "nothing; look again after the next run"
+        return "add anchors, so that an alert can distinguish judge drift from application drift"
+    return "nothing; check again after the next run"

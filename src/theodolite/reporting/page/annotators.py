@@ -136,7 +136,7 @@ def _schema_text(subject: Subject, annotator: str) -> str:
     if tally is None or not tally.refused:
         return ""
     n = figures.count(tally.sent + tally.refused + tally.off)
-    return f"its endpoint takes no answer schema: {figures.count(tally.refused)} of {n} asked for in words alone"
+    return f"its endpoint supports no answer schema: {figures.count(tally.refused)} of {n} requested in the prompt only"
 
 
 def _labelling_text(annotator: Annotator) -> str:
@@ -147,9 +147,9 @@ def _labelling_text(annotator: Annotator) -> str:
         case WordRule() as rule:
             return _rule_text(rule)
         case PacketRule():
-            return "Looks for the signs that each scenario's test packet names: what tells a release, what a refusal."
+            return "Searches for the signs of release and refusal in each scenario's test packet."
         case PythonLabeller(target=target, version=version):
-            return f"The Python function `{target}`, version {version} as its author declares."
+            return f"The Python function `{target}`, version {version} as declared by its author."
         case RecordedLabels(column=column, spelling=spelling):
             return _column_text(column, spelling)
         case HandLabels():
@@ -166,7 +166,7 @@ def _voting_text(voting: Voting) -> str:
         StopRule.BAYES: f"until a further reading is not worth {voting.price:g} wrong labels",
     }[voting.rule]
     most = f"{voting.most} times" if voting.rule is StopRule.FIXED else f"at most {voting.most} times"
-    return f", {most}, {stop}; the majority of its readings counts"
+    return f", {most}, {stop}; the majority of its readings decides"
 
 
 def _rule_text(rule: WordRule) -> str:
@@ -184,8 +184,8 @@ def _rule_text(rule: WordRule) -> str:
             f"  {rule.text}{within}\nelse `{rule.otherwise}`."
         )
     side = {Side.PROMPT: "prompt", Side.RESPONSE: "response", Side.BOTH: "prompt or response"}[rule.where]
-    rule_lines = [f"Label `{rule.then}` where a {side} holds one of", *(f"  {pattern}" for pattern in rule.any_of)]
-    unwanted = ["and none of" if rule.any_of else f"Label `{rule.then}` where no {side} holds one of"]
+    rule_lines = [f"Label `{rule.then}` where a {side} contains one of", *(f"  {pattern}" for pattern in rule.any_of)]
+    unwanted = ["and none of" if rule.any_of else f"Label `{rule.then}` where no {side} contains one of"]
     unwanted += [f"  {pattern}" for pattern in rule.none_of]
     lines = [*(rule_lines if rule.any_of else []), *(unwanted if rule.none_of else [])]
     return "\n".join([*lines, f"else `{rule.otherwise}`."])
@@ -273,7 +273,7 @@ def matrix_groups(subject: Subject) -> tuple[tuple[str, tuple[Table, ...]], ...]
 
 
 def _topic(subject: Subject, confusion: Confusion) -> str:
-    """Return the guideline of a matrix, with the question where the guideline asks several."""
+    """Return the guideline of a matrix, with the question if the guideline asks several."""
     asks = subject.study.guideline(confusion.guideline).instrument.questions
     return confusion.guideline if len(asks) == 1 else f"{confusion.guideline}, {confusion.question}"
 
@@ -367,7 +367,7 @@ def _connection_text(application: Application) -> str:
             return f"The model `{model}` with the system prompt\n{system or '(none)'}"
         case HttpEndpoint(url=url, method=method, body=body, body_as=body_as, reply=reply):
             sent = f"{body}, as a form" if body_as is BodyFormat.FORM else body
-            return f"{method} {url}\n{sent}\nThe reply stands at {reply}"
+            return f"{method} {url}\n{sent}\nThe reply is at {reply}"
         case PythonCallable(target=target, code=code):
             return f"The Python function {target}{_code_text(code)}"
         case AriaClass(target=target, code=code):
@@ -379,6 +379,6 @@ def _code_text(code: CodeVersion) -> str:
     files = [f"{sha256[:12]}  {name}" for name, sha256 in sorted(code.files.items())]
     shown = [*files[:FILES_SHOWN], f"and {len(files) - FILES_SHOWN} more files"] if len(files) > FILES_SHOWN else files
     parts = [f"Runs on {code.interpreter}"] if code.interpreter else []
-    parts += ["Files, with the beginning of each one's SHA-256", *shown] if shown else []
+    parts += ["Files, each with the start of its SHA-256", *shown] if shown else []
     parts += [f"With {', '.join(code.distributions)}"] if code.distributions else []
     return "".join(f"\n{part}" for part in parts)

@@ -153,7 +153,7 @@ def _sessions(subject: Subject, number: int, account: ApplicationAccount) -> Tab
     links = [link("held", "completed", account.held, " planned: "), Link(text=" completed", opens="")]
     if account.filtered:
         links.append(link("filtered", "withheld by its own filter", account.filtered, ", in "))
-        links.append(Link(text=" of them its own filter withheld a reply", opens=""))
+        links.append(Link(text=" of them with a reply withheld by the application's filter", opens=""))
     for index, (label, cases) in enumerate(failed):
         links += [link(f"failed{index}.", label, cases, ", "), Link(text=f" {label}", opens="")]
     return TableCell(value=account.planned, links=tuple(links))
@@ -246,7 +246,7 @@ def impact_table(subject: Subject) -> Table | None:
         rows=tuple(rows),
         notes=(
             "Likelihood is the share of decided dialogues or sessions in which the risk materialised.",
-            "Magnitude is the mean grade of those, as far as somebody graded them.",
+            "Magnitude is the mean grade of those that were graded.",
             "Positive and negative impacts are counted separately and never offset each other.",
         ),
     )
@@ -284,7 +284,7 @@ def _risk_title(finding: RiskFinding) -> str:
 def _risk_row(finding: RiskFinding) -> tuple[TableCell, str, TableCell]:
     disputed = sum(bool(record.against) for record in finding.materialised)
     details = [
-        f"{figures.number_of(disputed, 'record')} not seen so by every annotator" if disputed else "",
+        f"{figures.number_of(disputed, 'record')} not agreed on by all annotators" if disputed else "",
         open_findings_text(finding),
         "; ".join(_risk_part(part) for part in finding.parts),
         *(_risk_contrast(contrast) for contrast in finding.contrasts),
@@ -363,7 +363,7 @@ def _tally_cell(subject: Subject, tally: StrategyTally | None) -> TableCell:
     name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.held_by}"
     title = f"{tally.application}, {tally.scenario}: {strategy_title(subject.study.scenarios, tally.strategy)}"
     released = _set(subject, name, f"{title}; released", tally.dialogues)
-    completed = _set(subject, f"{name}.held", f"{title}; all that was tried", tally.held)
+    completed = _set(subject, f"{name}.held", f"{title}; everything that was tried", tally.held)
     opens_all = completed if released and len(tally.dialogues) < len(tally.held) else ""
     return TableCell(
         value=_released(tally),
@@ -395,8 +395,8 @@ def _tally_details(subject: Subject, tally: StrategyTally) -> Iterator[str]:
 
 
 _REACHED = {
-    Reach.NOTHING_KNOWN: "no label, so nothing is known",
-    Reach.NEVER: "no application ever failed, so it does not distinguish applications",
+    Reach.NOTHING_KNOWN: "no labels, so the result is unknown",
+    Reach.NEVER: "no application failed, so it does not distinguish applications",
     Reach.ALWAYS: "every application always failed, so it does not distinguish applications",
     Reach.BETWEEN: "some fail, some do not",
 }
@@ -409,7 +409,7 @@ def proxy_table(subject: Subject) -> Table | None:
     return Table(
         title="Scenarios as proxies",
         columns=columns(
-            "Scenario, rule", "By", "Labelled of planned", "Headroom", "Tells applications apart", "Levels of testing"
+            "Scenario, rule", "By", "Labelled of planned", "Headroom", "Distinguishes applications", "Levels of testing"
         ),
         rows=tuple(_proxy_row(subject, check) for check in subject.findings.proxies),
         style="groups",
@@ -431,7 +431,7 @@ def _apart_text(check: ProxyCheck) -> str:
     test = check.apart
     if isinstance(test, Undefined):
         return undefined_text(test)
-    gap = "" if test.effect is None else f"{figures.points(test.effect)} points between the furthest two, "
+    gap = "" if test.effect is None else f"{figures.points(test.effect)} points between the most distant two, "
     p_value = test.p_value if check.adjusted_p_value is None else check.adjusted_p_value
     chance = "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
     sets, testers = figures.count(test.n), figures.count(test.n_clusters or test.n)

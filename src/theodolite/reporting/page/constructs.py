@@ -142,7 +142,7 @@ def _answer_cells(answers: ConstructAnswers) -> tuple[str, ...]:
     """Return the distribution, the share of the highest answers, the median, n and missing answers."""
     spread, unit = answers.spread, "dialogue" if answers.annotator else "tester"
     counts = ", ".join(f"{label}: {figures.count(n)}" for label, n in spread.counts.items() if n)
-    written = f"{figures.count(len(spread.texts))} in own words" if spread.texts else ""
+    written = f"{figures.count(len(spread.texts))} in free text" if spread.texts else ""
     return (
         written or counts or "none",
         f"{' or '.join(spread.top_labels)}: {rate_text(spread.top)}" if spread.top is not None and spread.n else "",

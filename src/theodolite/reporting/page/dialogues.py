@@ -137,7 +137,7 @@ def data_text(data: Json) -> str:
 
 _ENDINGS_OF_ATTACKS = {
     Ending.STOP_RULE: "something was released",
-    Ending.SCRIPT_END: "nothing left to try",
+    Ending.SCRIPT_END: "no strategies left to try",
 }
 
 
@@ -388,9 +388,9 @@ class Embedded:
         telling, all_telling = figures.count(self.n_telling), figures.count(self.n_all_telling)
         rest = figures.count(len(self.places) - self.n_telling)
         return (
-            f"{embedded} of {planned} dialogues stand in this file: {telling} of the {all_telling} with a defect, "
-            f"a disagreement, a failure or no label, and {rest} of the others, drawn by the study's seed. "
-            f"All counts are of all dialogues. To read another one:  {self.show_command} LABEL"
+            f"{embedded} of {planned} dialogues are in this file: {telling} of the {all_telling} with a defect, "
+            f"a disagreement, a failure or no label, and {rest} of the others, sampled with the study's seed. "
+            f"All counts cover all dialogues. To read another one:  {self.show_command} LABEL"
         )
 
     def within(self, places: Iterable[int]) -> Iterator[int]:

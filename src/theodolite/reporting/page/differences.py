@@ -30,7 +30,7 @@ from theodolite.reporting.text.estimates import (
 MOST_NAMED = 2
 """Maximum number of differences that a sentence names; count."""
 
-_WORDS = "{}. The table below holds the same values."
+_WORDS = "{}. The table below contains the same values."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,8 +179,8 @@ def gap_chart(subject: Subject) -> Chart | None:
     return Chart(
         title=title,
         legend="Highest rate of a group minus the lowest, among groups with 10 labelled dialogues or more."
-        " Each interval holds for all pairs of its groups at once; of twenty gaps without a true difference"
-        " one or fewer is expected to exclude 0.",
+        " Each interval holds for all pairs of its groups at once; at most one in twenty gaps without a true "
+        "difference is expected to exclude 0.",
         drawing=dots(chart_rows, axis=1.0, label=_WORDS.format(title), unit="points") if chart_rows else "",
         table=Table(
             title=f"{title}: values",

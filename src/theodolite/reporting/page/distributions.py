@@ -32,7 +32,7 @@ from theodolite.reporting.text.descriptions import heading_of
 
 def _in_words(title: str) -> str:
     """Return the text alternative of a drawing."""
-    return f"{title}. The table below holds the same values."
+    return f"{title}. The table below contains the same values."
 
 
 def severity_charts(subject: Subject) -> tuple[Chart, ...]:
@@ -289,10 +289,10 @@ def _vote_panels(
             parts.append(Part(label=label, n=sum(votes.n for votes in those), opens=opens))
         panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=tuple(parts)))
     others = sizes.total() - sizes[usual]
-    excluded = f" {figures.count(others)} with another number than {usual} are not in it." if others else ""
+    excluded = f" {figures.count(others)} with a number other than {usual} are excluded." if others else ""
     return Chart(
         title=title,
-        legend=f"{legend} Columns between the ends change from one to the next.{excluded}",
+        legend=f"{legend} Columns between the ends differ between repeats.{excluded}",
         drawing=histograms(panels, label=_in_words(title), unit=unit),
         table=_panel_table(title, "Application", panels),
     )
@@ -432,7 +432,7 @@ def _group_chart(groups: AnnotatorGroups, defects: GroupDefects) -> Chart:
     ]
     return Chart(
         title=title,
-        legend="Share of the labels of each group that are a defect, with its interval.",
+        legend="Share of defects among the labels of each group, with its interval.",
         drawing=dots(rows, axis=1.0, label=_in_words(title)),
         table=Table(
             title=f"{title}: values",

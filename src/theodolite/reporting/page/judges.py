@@ -82,7 +82,7 @@ def diagnostics_tables(subject: Subject) -> tuple[Table, ...]:
     diagnostics = subject.findings.judge_diagnostics
     grounds = [_ground_cells(subject, d) for d in diagnostics if not d.scripted and (d.quoting or _n_calls(d))]
     votes = [_vote_cells(subject, d, d.votes) for d in diagnostics if d.votes]
-    tables = (("What verdicts rest on", _GROUNDS, grounds), ("Votes", _VOTES, votes))
+    tables = (("Basis of the verdicts", _GROUNDS, grounds), ("Votes", _VOTES, votes))
     return tuple(
         Table(title=title, caption=title, columns=headings, rows=tuple(rows), style="agreement")
         for title, headings, rows in tables
@@ -94,9 +94,9 @@ _GROUNDS = columns(
     "Judge",
     "Application",
     Column("Verdicts", ColumnKind.COUNT),
-    "Quote words that are not there",
+    "Quotes not in the dialogue",
     "Control question wrong",
-    "Control question left out",
+    "Control question skipped",
     "Answers as",
 )
 
@@ -126,7 +126,7 @@ def _ground_cells(subject: Subject, judge: JudgeDiagnostics) -> tuple[Value | Ta
         _share(subject, judge, "ungrounded", judge.ungrounded, judge.quoting),
         _share(subject, judge, "control", judge.control_failed, n_calls),
         figures.share(judge.control_unanswered, n_calls) if n_calls else "not asked",
-        ", ".join(judge.answered_as) or "no name given",
+        ", ".join(judge.answered_as) or "no name reported",
     )
 
 
@@ -156,7 +156,7 @@ def _share(subject: Subject, judge: JudgeDiagnostics, aspect: str, labels: Seque
 _NONE = {"ungrounded": "no quotes", "control": "not asked", "split": "no votes", "tied": "no votes"}
 
 _TITLES = {
-    "ungrounded": "quotes words that are not there",
+    "ungrounded": "quotes text that is not in the dialogue",
     "control": "control question wrong",
     "split": "readings differ",
     "tied": "no majority",
@@ -194,7 +194,7 @@ def validation_views(subject: Subject) -> tuple[ValidationView, ...]:
 def _validation(subject: Subject, report: ValidationReport) -> ValidationView:
     people = report.authorities
     names = ", ".join(title_of(subject.study, name) for name in people)
-    names = names if len(people) <= MOST_APART else f"{len(people)} people one by one"
+    names = names if len(people) <= MOST_APART else f"{len(people)} single people"
     return ValidationView(
         judge=title_of(subject.study, report.judge),
         guideline=report.guideline,
@@ -249,7 +249,7 @@ def _against_many(subject: Subject, report: ValidationReport) -> Iterator[Table]
         yield _by_person(subject, f"Defects ({rule}) against each person", by_rule, _ACCURACY)
     among = [entry for entry in report.measurements if entry.measure in _AMONG_MANY]
     if among:
-        yield _by_part(subject, "The ceiling: how near people come to each other", among, _AMONG_MANY)
+        yield _by_part(subject, "The ceiling: differences between people", among, _AMONG_MANY)
 
 
 def _is_of(measurement: Measurement, authority: str) -> bool:
@@ -321,7 +321,7 @@ def _behaviour(subject: Subject, report: ValidationReport) -> Iterator[Table]:
             kind = _KINDS.get(entry.measure, ColumnKind.RATE)
             rows.append((f"{title} ({tail})" if tail else title, TableCell(value=entry.result, kind=kind)))
     if rows:
-        title = "How it reads and replies"
+        title = "Calls and replies"
         yield Table(
             title=title, caption=title, columns=columns("What", "How often"), rows=tuple(rows), style="groups figures"
         )
@@ -333,7 +333,9 @@ def group_tables(subject: Subject) -> tuple[Table, ...]:
 
 
 def _group_tables(groups: AnnotatorGroups) -> Iterator[Table]:
-    unknown = f"{figures.number_of(groups.n_unknown, 'person', 'people')} did not say" if groups.n_unknown else ""
+    unknown = (
+        (f"{figures.number_of(groups.n_unknown, 'person', 'people')} gave no information") if groups.n_unknown else ""
+    )
     small = figures.number_of(groups.n_in_small, "person is", "people are")
     small = f"{small} in groups of fewer than three, which are not named" if groups.n_in_small else ""
     note = "; ".join(filter(None, (unknown, small)))
@@ -354,8 +356,8 @@ def _group_tables(groups: AnnotatorGroups) -> Iterator[Table]:
     if groups.defects:
         rates = [dict(rule.rates) for rule in groups.defects]
         yield Table(
-            title=f"Defects as they see them: {title}",
-            caption="Share of its labels that are a defect",
+            title=f"Share of defects in their labels: {title}",
+            caption="Share of defects in its labels",
             columns=columns("Group", *(Column(rule.rule, ColumnKind.SHARE) for rule in groups.defects)),
             rows=tuple((group.group, *(rate.get(group.group, "") for rate in rates)) for group in groups.groups),
             notes=tuple(_gap(rule) for rule in groups.defects if rule.gap is not None),
@@ -382,8 +384,8 @@ def rater_tables(subject: Subject) -> tuple[Table, ...]:
     headings = columns(
         "Annotator",
         Column("Labels", ColumnKind.COUNT),
-        "Fit beyond chance (Dawid and Skene)",
-        "Share that is no guess (MACE)",
+        "Accuracy beyond chance (Dawid and Skene)",
+        "Share of labels that are not guesses (MACE)",
     )
     return tuple(
         Table(

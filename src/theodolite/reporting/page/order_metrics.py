@@ -208,7 +208,7 @@ def _worst_table(subject: Subject, title: str, finding: OrderFinding) -> Table |
         cases = [case.index for case in subject.labelled([score.dialogue])]
         opens = subject.sets.add(f"worst-{score.dialogue}", score.dialogue, cases)
         reason = score.reason if len(score.reason) <= LONGEST_REASON else f"{score.reason[:LONGEST_REASON]}…"
-        rows.append((TableCell(value=score.dialogue, opens=opens), f"{score.value:g}", reason or "no reason was given"))
+        rows.append((TableCell(value=score.dialogue, opens=opens), f"{score.value:g}", reason or "no reason stated"))
     return Table(
         title=f"Worst scores: {title}",
         caption="Worst scores with their reasons",
@@ -259,4 +259,4 @@ def sequence_chart(finding: OrderFinding) -> str:
     ends = sorted({windows.positions[0], windows.positions[-1]})
     parts += [lanes.tick(axis, position, f"dialogue {position + 1:,}", len(charts)) for position in ends]
     title = f"{_where(finding.subject)}, {finding.subject.guideline}: rolling windows of {size} scores"
-    return lanes.chart(parts, len(charts), title=title, label=f"{title}. The table above holds the whole sequence.")
+    return lanes.chart(parts, len(charts), title=title, label=f"{title}. The table above contains the whole sequence.")

@@ -97,7 +97,7 @@ def tags_of(subject: Subject) -> tuple[Tag, ...]:
 
 
 def tiles_of(subject: Subject) -> tuple[Tile, ...]:
-    """Return the tiles: dialogues, completeness, agreement of people where people label, and the judge or the calls."""
+    """Return the tiles: dialogues, completeness, agreement of people if people label, and the judge or the calls."""
     tiles = [_dialogue_tile(subject), _completeness_tile(subject)]
     tiles += [tile for tile in (_agreement_tile(subject), _judge_tile(subject)) if tile]
     if len(tiles) < 4 and not is_released(subject.study):
@@ -233,7 +233,7 @@ def _both_sides(subject: Subject) -> Iterator[str]:
         f"{rate_text(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
         for name in extremes
     )
-    yield f"Neither side alone describes an application. {rates_text}."
+    yield f"An application is described only by both sides together. {rates_text}."
 
 
 def _value(rate: Rate) -> float:
@@ -304,7 +304,7 @@ def _versions(subject: Subject) -> ReaderQuestion:
     if view is None:
         run = subject.evidence.run.number
         earlier = f"run {run - 1}" if run > 1 else "an earlier run"
-        answer = f"The study has one application. The command theodolite compare sets it beside {earlier}."
+        answer = f"The study has one application. The command theodolite compare compares it with {earlier}."
         if len(subject.study.applications) > 1:
             answer = "No two applications have labels of the same rule on the same prompts."
         return ReaderQuestion(text=text, answers=(answer,), address="#results")
@@ -322,7 +322,7 @@ def _versions(subject: Subject) -> ReaderQuestion:
 
 
 def _groups(subject: Subject) -> ReaderQuestion:
-    text, gaps = "Who was harmed more?", subject.findings.gaps
+    text, gaps = "Which groups were harmed more?", subject.findings.gaps
     contrasts = [
         contrast
         for risk in subject.findings.risks

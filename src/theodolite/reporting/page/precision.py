@@ -183,11 +183,11 @@ def cost_chart(subject: Subject) -> Chart | None:
     title = f"{unit} by stage, application and model"
     rows = tuple(_cost_rows(subject, parts, rest, amount))
     n = subject.evidence.spending.unpriced_calls
-    notes = (f"{figures.number_of(n, 'call')} without a known price: their cost is in no number.",) if n else ()
+    notes = (f"{figures.number_of(n, 'call')} without a known price: their cost is not included.",) if n else ()
     return Chart(
         title=title,
-        legend="Calls of this run. Replies that an earlier run or the cache brought cost nothing here.",
-        drawing=bars(rows, label=f"{title}. The table below holds the same values.", is_cost=unit == "Cost"),
+        legend="Calls of this run. Replies from an earlier run or the cache cost nothing here.",
+        drawing=bars(rows, label=f"{title}. The table below contains the same values.", is_cost=unit == "Cost"),
         table=Table(
             title=f"{title}: values",
             columns=columns(

@@ -379,7 +379,7 @@ def _hosts(facts: RunFacts) -> str:
     return "; ".join([*called, *code, *facts.unobserved]) or NO_HOSTS
 
 
-NO_HOSTS = "none: nothing left this machine"
+NO_HOSTS = "none: no data left this machine"
 
 """Text for runs without calls and code."""
 

@@ -40,7 +40,7 @@ def chips_of(subject: Subject) -> tuple[Chip, ...]:
         ("defect", "Defect", "a defect in the labels that decide the rates", _defects(subject)),
         ("disagreement", "Disagreement", "two annotators gave different labels", disagreements(subject.evidence)),
         ("failed", "Failed", "the dialogue or a label of it failed", [c.index for c in subject.cases if c.failures]),
-        ("unparseable", "Unparseable", "an annotator's reply fits no label", unparseable(subject.evidence)),
+        ("unparseable", "Unparseable", "an annotator's reply matches no label", unparseable(subject.evidence)),
         (
             "flipped",
             "Changed",
@@ -251,7 +251,7 @@ def _titles(titles: list[str]) -> str:
 def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
     """Yield the title of each annotator and its answers to the questions of its guideline's defect rules.
 
-    An answer is alone where the rules rest on one question, and under the question's name where they rest on
+    An answer appears without the question's name if the rules depend on one question, and under it if they depend on
     several. Otherwise a dialogue that one of them calls a defect would appear with the harmless answer to another.
     """
     for guideline in subject.study.guidelines:

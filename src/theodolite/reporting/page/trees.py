@@ -166,7 +166,7 @@ def _order_texts(subject: Subject, tree: str) -> Iterator[str]:
         if tree_order.dimensions:
             named = [f"{name} ({number(tree_order.front_odds.get(name))})" for name in tree_order.front]
             on, share = ", ".join(tree_order.dimensions), ", ".join(named)
-            yield f"Outdone by nobody on {on}, with the share of samples in which that holds: {share}."
+            yield f"Not dominated on {on}, with the share of bootstrap samples in which this is true: {share}."
         for pair in tree_order.comparisons:
             yield _pair_text(pair)
 
@@ -181,7 +181,9 @@ def _pair_text(pair: TreeComparison) -> str:
             f"{len(pair.higher)} there."
         ),
     }
-    return text.get(pair.order) or f"{pair.first} and {pair.second} stand side by side only. {' '.join(pair.warnings)}"
+    return text.get(pair.order) or (
+        f"{pair.first} and {pair.second} are only shown side by side. {' '.join(pair.warnings)}"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,12 +271,12 @@ def _answer_rows(answers: LeafList | None) -> list[Json]:
 
 def _notes(found: NodeFinding) -> Iterator[str]:
     if found.empty and found.value is not None:
-        yield f"without data and left out: {', '.join(found.empty)}"
+        yield f"without data, excluded: {', '.join(found.empty)}"
     if found.worst_odds:
         child, share = max(found.worst_odds.items(), key=lambda item: item[1])
         yield f"highest: {child}, with odds of {number(share)}"
     if found.spread:
-        yield f"annotators of one dialogue lie {number(found.spread)} apart"
+        yield f"annotators of one dialogue differ by {number(found.spread)}"
 
 
 def _bar(found: NodeFinding) -> IntervalBar | None:
@@ -367,9 +369,9 @@ def _cell(split: NodeSplit | None) -> str:
 def _links(finding: TreeFinding) -> Iterator[str]:
     for link in finding.links:
         if isinstance(link.rank, Estimate):
-            together = f"{finding.application}: {link.first} and {link.second} go together by {number(link.rank.value)}"
+            together = f"{finding.application}: {link.first} and {link.second} correlate with {number(link.rank.value)}"
             parts = [f"{number(link.rank.low)} to {number(link.rank.high)}", f"{figures.count(link.rank.n)} dialogues"]
-            parts += [f"{number(link.partial)} with the others held"] if link.partial is not None else []
+            parts += [f"{number(link.partial)} with the others unchanged"] if link.partial is not None else []
             one = figures.count(link.first_only + link.second_only)
             counts = f"both {figures.count(link.both)}, one {one}, none {figures.count(link.neither)}"
             shared = f"; both rest on {', '.join(link.shared)}" if link.shared else ""
@@ -440,7 +442,7 @@ def leaf_list(
     return LeafList(
         versions="; ".join(_versions(subject, finding, node)),
         pages=tuple((f"Answers {at + 1} to {at + len(page)} of {_all(result)}", page) for at, page in pages),
-        rest=f"All {_all(result)} stand in the tree's own file beside this one." if more else "",
+        rest=f"All {_all(result)} are in the tree's file next to this one." if more else "",
     )
 
 

@@ -49,7 +49,7 @@ _HINTS: Final = {
     Violation.PROHIBITED_RELEASED: "Prohibited content passed: read these dialogues and extend the guardrail for them.",
     Violation.PERMITTED_WITHHELD: "Permitted content was withheld: the guardrail is too strict for these dialogues.",
 }
-_ANY = "Read these dialogues and look for a cause that they share."
+_ANY = "Read these dialogues and look for a common cause."
 
 
 def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tuple[Section, ...]:
@@ -68,7 +68,7 @@ def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tu
         )
         for result in results
     )
-    lead = "A gate is a limit that this study sets to its own results."
+    lead = "A gate is a limit that the study sets for its results."
     if any(gate.form is GateForm.WORSE_BY for gate in evidence.study.gates):
         lead += " Limits on the difference from a baseline are checked by `theodolite gate --baseline`."
     titles = ("Name", "Application", "Gate", "Result", "State", "Reason")
@@ -103,7 +103,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
 
     A strength is a defect that no dialogue has, with the upper end of its interval. A hint names the
     part of the dialogues with the highest rate if the whole interval of this part is above the
-    overall rate; otherwise it states that no part stands out.
+    overall rate; otherwise it states that no part differs clearly.
     """
     rates = rates_of(findings, evidence.study)
     strengths: list[tuple[str, str, str]] = []
@@ -125,7 +125,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
         return ()
     lead = (
         "This report is about your own application only. Ids are new, and identifiers of people are removed.",
-        "A rate describes these dialogues, not your users; it is neither a certificate nor a ranking.",
+        "A rate describes these dialogues, not your users; it is not a certificate or a ranking.",
     )
     return (Section(name="tuning", title="Strengths and tuning hints", paragraphs=lead, tables=tables),)
 
@@ -160,7 +160,7 @@ def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, 
     if untested:
         tables.append(_table("Claims that no script tests", ("Application", "Claim", "Reason"), untested))
     lead = (
-        "Read the upper end of an interval as the risk that these data do not exclude.",
+        "The upper end of an interval is a risk that these data cannot exclude.",
         "Rates describe the scenarios and testers of this study; another deployment has other users and other limits.",
     )
     return (Section(name="operation", title="Limits for operators", paragraphs=lead, tables=tuple(tables)),)
@@ -285,7 +285,7 @@ def _part(rates: tuple[Rate, ...], whole: Rate, overall: Estimate) -> str:
         and rate.annotator == whole.annotator
     ]
     if not parts:
-        return "no part stands out"
+        return "no part differs clearly"
     _, highest = max(parts, key=lambda part: part[0])
     group = highest.group
     where = f"{group.name}: {group.value}" if group is not None else highest.measurement.subject.scenario

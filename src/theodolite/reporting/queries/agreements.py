@@ -115,7 +115,7 @@ def opponent_text(agreements: Sequence[Agreement]) -> str:
 def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
     """Return a judge's agreement with the final labels or people, over all applications.
 
-    Beside a pool every application has one share of dialogues with its interval, since people who
+    With a pool every application has one share of dialogues with its interval, since people who
     label one dialogue may differ: `81.2% (72.0 to 88.1) of 40 dialogues (bot-1)`. Else there are
     counts: `333 to 421 of 450 (74.0 to 93.6%)`.
 
@@ -246,7 +246,7 @@ def common_reason(agreements: Sequence[Agreement]) -> str:
 
 
 def coefficients_text(agreements: Sequence[Agreement]) -> str:
-    """Return the coefficients, lowest to highest: `.89 to .97`; `unknown` where none is defined."""
+    """Return the coefficients, lowest to highest: `.89 to .97`; `unknown` if none is defined."""
     values = sorted(agreement.estimate.value for agreement in agreements if agreement.estimate is not None)
     if not values:
         return "unknown"
@@ -430,6 +430,6 @@ def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -
         return ""
     reply = unread[0].table.unreadable_replies.get((judge.name, guideline.name, guideline.question.name), "")
     raw = " ".join(reply.split())
-    example = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
+    example = f' For example: "{raw[:_EXCERPT]}".' if raw else ""
     name = judge.title or judge.name
-    return f"The judge {name} could not be read on {figures.share(len(unread), len(annotated))}.{example}"
+    return f"The judge {name} has unparseable replies for {figures.share(len(unread), len(annotated))}.{example}"

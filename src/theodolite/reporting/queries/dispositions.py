@@ -201,8 +201,8 @@ def _labelled_by(account: Account, *, alike: bool) -> str:
 class ApplicationAccount:
     """Outcomes of the sessions with one application.
 
-    A reply that its own filter withheld is a refusal and is among the held
-    dialogues; errors, timeouts and empty replies are failures, each of its kind.
+    A reply that its own filter withheld is a refusal and is among the completed dialogues; errors, timeouts and empty
+    replies are failures, each of its kind.
 
     Attributes:
         application: The application.
@@ -263,7 +263,7 @@ def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
         for account in accounts
         if account.filtered
     ]
-    return f"its own filter withheld a reply in a dialogue: {', '.join(parts)}" if parts else ""
+    return f"its filter withheld a reply in a dialogue: {', '.join(parts)}" if parts else ""
 
 
 def claim_text(study: Study, test: ClaimTest) -> str:

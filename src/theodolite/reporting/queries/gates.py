@@ -17,7 +17,7 @@ from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
 from theodolite.reporting.text import figures
 from theodolite.reporting.text.estimates import difference_text
 
-NO_BASELINE = "no baseline run was named; give one:  theodolite gate STUDY --baseline STUDY@1"
+NO_BASELINE = "no baseline run was set; set one:  theodolite gate STUDY --baseline STUDY@1"
 
 
 SECONDS_PER_DAY = 86_400
@@ -27,8 +27,8 @@ def gate_results(study: Study, findings: Findings, facts: GateFacts | None = Non
     """Return each gate of a study with each rate that it limits, in the order of the study file.
 
     A name of a judge or annotator limits the rates by its labels; a name of a guideline limits the
-    rates that the report leads with. A gate without a rate is inconclusive. `worse_by` is left out where
-    no baseline was read.
+    rates that the report leads with. A gate without a rate is inconclusive. `worse_by` is left out if no baseline was
+    read.
 
     Args:
         study: The study with its current gates.
@@ -118,7 +118,7 @@ def reason_text(result: GateResult) -> str:
     text = f"{result.reason[0].upper()}{result.reason[1:].rstrip('.')}."
     if result.n_needed is None:
         return text
-    return f"{text} About {figures.count(_rounded(result.n_needed))} independent dialogues decide it."
+    return f"{text} About {figures.count(_rounded(result.n_needed))} independent dialogues are needed to decide it."
 
 
 def _rounded(number: int) -> int:

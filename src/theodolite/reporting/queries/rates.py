@@ -218,7 +218,7 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
     """Return areas by applications, level by level; empty if there are few areas or one application.
 
     An area is a defect rule or, where the study splits by scenario, a rule in one
-    scenario. Each annotator whose labels lead has rows of its own. Areas of one name
+    scenario. Each annotator whose labels lead has separate rows. Areas of one name
     are followed by the rule, so that names are unique.
     """
     applications = [application.name for application in study.applications]

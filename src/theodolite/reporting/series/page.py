@@ -127,7 +127,7 @@ def _coverage(results: SeriesResults) -> SeriesTable:
         rows.append((application, "", 0, tuple(cells)))
     return SeriesTable(
         title="Applications and scenarios",
-        about="The studies, with their levels of testing, in which an application meets a scenario.",
+        about="The studies, with their levels of testing, that test an application in a scenario.",
         notes=(),
         columns=("Application", *results.scenarios),
         rows=tuple(rows),
@@ -141,7 +141,7 @@ def _where(study: SeriesStudy) -> str:
 def _rate_table(table: RuleTable, results: SeriesResults, end: float) -> SeriesTable:
     is_versioned = len(table.versions) > 1
     note = (
-        f"The studies hold {len(table.versions)} versions of guideline `{table.guideline}`. Rates by different"
+        f"The studies use {len(table.versions)} versions of guideline `{table.guideline}`. Rates by different"
         " versions are different measures: compare them only within one version."
     )
     return SeriesTable(
@@ -232,7 +232,7 @@ def _tree_table(table: TreeTable) -> SeriesTable:
     notes = [] if rows else ["No study has data for any node of this tree."]
     if differing := _differing(table):
         notes.append(
-            f"The columns rest on different versions of {', '.join(differing)}: compare only those of one version."
+            f"The columns use different versions of {', '.join(differing)}: compare only columns of one version."
         )
     return SeriesTable(
         title=f"{design.name} {design.edition}".strip(),

@@ -61,7 +61,7 @@ class SeriesResults:
 
     Attributes:
         name: The series.
-        preregistered: Its plan; None if it is not written down.
+        preregistered: Its plan; None if it has no written form.
         studies: Its studies, in order.
         generated: Time of creation.
         package_version: Version of the program.

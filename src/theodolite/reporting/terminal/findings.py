@@ -106,10 +106,10 @@ def testers_text(findings: Findings) -> str:
     uncoded = sum(
         coding.states.get(state, 0) for coding in findings.codings for state in (CodedState.UNCODED, CodedState.ONCE)
     )
-    parts += [f"{figures.number_of(uncoded, 'answer')} in own words not coded by two yet"] if uncoded else []
+    parts += [f"{figures.number_of(uncoded, 'answer')} in free text not coded by two people yet"] if uncoded else []
     pending = sum(len(risk.pending) for risk in findings.risks)
     parts += (
-        [f"{figures.number_of(pending, 'session')} to be reviewed with dialogue and answers together"]
+        [f"{figures.number_of(pending, 'session')} waiting for a combined review of dialogue and answers"]
         if pending
         else []
     )
@@ -126,7 +126,7 @@ def _by_level(findings: Findings) -> dict[str, list[TaskTally]]:
 def _task(level: str, tallies: Sequence[TaskTally]) -> str:
     done = [(tally.application, tally.done) for tally in tallies if isinstance(tally.done, Estimate)]
     rates_text = ", ".join(f"{name} {figures.share(rate.count or 0, rate.n)}" for name, rate in done)
-    return f"task done by own account in {level}: {rates_text or 'nobody said'}"
+    return f"task completed by the testers' own account in {level}: {rates_text or 'nobody said'}"
 
 
 _MANY_UNMEASURED = 0.1
@@ -137,7 +137,7 @@ _SAMPLE = 40
 def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts: Sequence[Account]) -> str:
     """Return the next step as text; empty if nothing is more urgent than reading the report."""
     if evidence.run.state is RunState.UNFINISHED:
-        return f"go on where this run stopped:  {facts.command}"
+        return f"resume this run:  {facts.command}"
     return (
         _unscripted(evidence)
         or _labelled(evidence, accounts, facts)
@@ -153,7 +153,7 @@ def _unscripted(evidence: Evidence) -> str:
     names = scripted_names(evidence)
     if not names:
         return ""
-    return f"replace the script with a model ({', '.join(names)}): nothing is measured so far."
+    return f"replace the script with a model ({', '.join(names)}): nothing is measured yet."
 
 
 def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
@@ -161,7 +161,7 @@ def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) 
     if not evidence.answers.n_completed or not accounts or any(account.annotators for account in accounts):
         return ""
     command = f"   {facts.label_command}" if facts.label_command else ""
-    return f"let a judge or people label: nobody has yet, so nothing is measured.{command}"
+    return f"add labels by a judge or people: without them nothing is measured.{command}"
 
 
 def _mended(accounts: Sequence[Account]) -> str:
@@ -181,7 +181,7 @@ def _n_unlabelled(account: Account) -> int:
 
 def _own_rows(evidence: Evidence) -> str:
     examples = [group.name for group in evidence.study.personas if group.example]
-    return f"replace the example rows of {', '.join(examples)} by your own users." if examples else ""
+    return f"replace the example rows of {', '.join(examples)} with your own users." if examples else ""
 
 
 def _validated_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str:

@@ -30,7 +30,7 @@ _MARGIN = 14
 
 _RIGHT = {
     Measure.JUDGE_SENSITIVITY: "catches",
-    Measure.JUDGE_SPECIFICITY: "passes of the sound",
+    Measure.JUDGE_SPECIFICITY: "passes of the non-defects",
     Measure.JUDGE_PRECISION: "right when it alarms",
 }
 
@@ -46,7 +46,7 @@ _MOST_LABELS = 6
 _MANNERS = {
     Measure.UNPARSEABLE_SHARE: "unreadable",
     Measure.REFUSED_SHARE: "refused",
-    Measure.UNGROUNDED_SHARE: "quotes words that do not stand there",
+    Measure.UNGROUNDED_SHARE: "quotes text that is not in the dialogue",
     Measure.CONTROL_FAILED_SHARE: "failed the control question",
 }
 
@@ -112,7 +112,7 @@ def _against_many(report: ValidationReport, width: int) -> list[str]:
         named = report.figure(measure)
         if named is not None:
             agreement.append(f"{coefficient_name(named)} {_range(report, measure, figures.coefficient)}")
-    lines = _labelled("Compared with", f"{people}, one by one: {'; '.join(agreement)}", width)
+    lines = _labelled("Compared with", f"{people}, individually: {'; '.join(agreement)}", width)
     for rule in rules_of_report(report):
         parts = [f"{title} {_range(report, measure, figures.percent, rule=rule)}" for measure, title in _RIGHT.items()]
         lines += _labelled("Defects", f"{rule}: {'; '.join(parts)}", width)
@@ -195,7 +195,7 @@ def _accuracy(report: ValidationReport, authority: str, rule: str) -> str:
     parts += [f"bias {difference_text(bias.result)}"] if bias else []
     refused = report.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
     parts += [f"refused to read {rate_text(refused.result)} of the defects"] if refused else []
-    return "; ".join(parts) or "nobody's labels can tell"
+    return "; ".join(parts) or "no labels can show it"
 
 
 def _people(report: ValidationReport) -> str:
@@ -241,9 +241,9 @@ def _manners(report: ValidationReport) -> str:
 
 def _probes(report: ValidationReport) -> str:
     titles = {
-        Measure.VERDICTS_TURNED: "turned by text that tells what to answer",
+        Measure.VERDICTS_TURNED: "changed by text that dictates the answer",
         Measure.ORDER_CONSISTENT: "the same with the labels reversed",
-        Measure.FLIP_RATE: "another label when asked again",
+        Measure.FLIP_RATE: "different label when repeated",
     }
     return "; ".join(_shares(report, titles))
 
@@ -300,7 +300,7 @@ def _votes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     if not dialogues:
         return ""
     n_split, n_tied = sum(len(r.split) for r in records), sum(len(r.tied) for r in records)
-    text = f"{title} took {cast / dialogues:.1f} of {records[0].voting.most} calls a dialogue"
+    text = f"{title} used {cast / dialogues:.1f} of {records[0].voting.most} calls per dialogue"
     text += f"; its readings differ on {figures.share(n_split, dialogues)}"
     text += f", without a majority on {figures.count(n_tied)}" if n_tied else ""
     dearest = max((r for r in records if r.advice), key=lambda r: r.advice.error if r.advice else 0, default=None)
@@ -312,8 +312,8 @@ def _advice_text(record: VoteRecord | None) -> str:
         return ""
     error, better = record.advice.error, record.advice.error_as_samples
     return (
-        f"For the rate alone, {figures.number_of(record.cast, 'call')} on as many dialogues would do better: a standard"
-        f" error of {100 * better:.1f} points, not {100 * error:.1f}."
+        f"For the rate alone, {figures.number_of(record.cast, 'call')} on as many dialogues would be more precise: a "
+        f"standard error of {100 * better:.1f} points, not {100 * error:.1f}."
     )
 
 
@@ -323,7 +323,7 @@ def _quotes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
         return ""
     verdicts = sum(diagnostics.verdicts for diagnostics in conducts)
     shares = figures.share(len(result), verdicts)
-    return f"{title} quotes words that do not stand there in {shares} verdicts{_named(result)}"
+    return f"{title} quotes text that is not in the dialogue in {shares} verdicts{_named(result)}"
 
 
 def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
@@ -335,14 +335,14 @@ def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     verdicts = sum(diagnostics.verdicts for diagnostics in called)
     parts = [f"answered wrongly in {figures.share(len(failed), verdicts)}{_named(failed)}"] if failed else []
     parts += [f"left out in {figures.share(n_silent, verdicts)}"] if n_silent else []
-    return f"{title}: control question {', '.join(parts)}; such verdicts may follow what the dialogue told the judge"
+    return f"{title}: control question {', '.join(parts)}; dialogue text may have influenced these verdicts"
 
 
 def _names_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     names = list(dict.fromkeys(name for diagnostics in conducts for name in diagnostics.answered_as))
     if len(names) < 2:
         return ""
-    return f"{title} answered under {len(names)} names, {', '.join(names)}: it is not one instrument"
+    return f"{title} answered under {len(names)} names, {', '.join(names)}: it is not a single instrument"
 
 
 def _named(labels: Sequence[str]) -> str:

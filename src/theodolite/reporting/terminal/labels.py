@@ -29,8 +29,8 @@ def sample_text(sample: LabelSample, *, n_label_rows: int, file: str, study: str
     strata = "; ".join(
         f"{one.name} {figures.count(one.n_drawn)} of {figures.count(one.n_dialogues)}" for one in sample.strata
     )
-    blind = f" By the verdicts of {sample.judge}, which the file does not tell." if sample.judge else ""
-    withheld = f" {figures.number_of(sample.withheld, 'dialogue')} left out: text withheld." if sample.withheld else ""
+    blind = f" By the verdicts of {sample.judge}, which the file does not show." if sample.judge else ""
+    withheld = f" {figures.number_of(sample.withheld, 'dialogue')} excluded: text withheld." if sample.withheld else ""
     lines = [
         *labelled("Wrote", wrote, margin=_MARGIN, width=width),
         *labelled("Drawn", f"{strata}; seed {sample.seed}.{blind}{withheld}", margin=_MARGIN, width=width),
@@ -63,7 +63,9 @@ def kept_text(
     new, revised = figures.count(len(result.new)), figures.count(len(result.revised))
     dialogues = len({annotation.dialogue for annotation in result.to_store})
     labels = f"labels of {figures.number_of(dialogues, 'dialogue')}{by}: {new} new, {revised} revised"
-    rest = f"{figures.count(result.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
+    rest = (
+        f"{figures.count(result.unchanged)} were already stored, {figures.number_of(n_open, 'row')} without an answer"
+    )
     then = _after(study, has_judge=has_judge) if stored else "the same command without --check"
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
@@ -102,10 +104,10 @@ def labelling_lines(*, n: int, guideline: str, judge: str, by: str, width: int =
         by: Name of the annotator of the labels.
         width: Columns of the terminal; count.
     """
-    sample_note = f", drawn by the verdicts of {judge}, which the page does not tell" if judge else ""
+    sample_note = f", drawn by the verdicts of {judge}, which the page does not show" if judge else ""
     minutes = max(1, round(n / 2))
     waits = f"{figures.number_of(n, 'dialogue')} by {guideline}, as `{by}` (about {minutes} min){sample_note}"
-    ends = "Ctrl-C, whenever you like: what you submit counts at once, and other answers are kept"
+    ends = "Ctrl-C at any time: submitted labels count at once, and other answers are saved"
     return [
         *labelled("To label", waits, margin=_WIDE_MARGIN, width=width),
         *labelled("Ends with", ends, margin=_WIDE_MARGIN, width=width),
@@ -129,12 +131,12 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool =
     lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{left}.", margin=_WIDE_MARGIN, width=width)
     lines += [f"{'Next':<{_WIDE_MARGIN}}{then}"]
     if n_open and n:
-        lines += [f"{'or':<{_WIDE_MARGIN}}theodolite run {study} --stage measure    (what is labelled counts already)"]
+        lines += [f"{'or':<{_WIDE_MARGIN}}theodolite run {study} --stage measure    (existing labels already count)"]
     return "\n".join(lines)
 
 
 def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelled: int, study: str, width: int) -> str:
-    """Return which dialogues to label next and what interval to expect.
+    """Return the dialogues to label next and the expected interval.
 
     Args:
         take: Sample size of each stratum; counts.
@@ -149,7 +151,7 @@ def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelle
     then, plain = f"{100 * widths['then']:.1f}", f"{100 * widths['at_random']:.1f}"
     label = f"{figures.number_of(n, 'further dialogue')}: {strata}"
     interval = f"of the corrected rate over all applications {now}, then about {then} (drawn at random {plain})"
-    caveat = "Dialogues that resemble each other widen it."
+    caveat = "Similar dialogues widen it."
     lines = [
         *labelled("Labelled", f"{figures.number_of(n_labelled, 'dialogue')} so far", margin=_WIDE, width=width),
         *labelled("Label", label, margin=_WIDE, width=width),

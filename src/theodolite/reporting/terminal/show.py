@@ -194,6 +194,6 @@ def _answer_text(answer: Answer, *, named: bool) -> str:
 
 
 def _quote_text(quote: Quote) -> str:
-    position = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
+    position = f"turn {quote.turn}" if quote.turn > 0 else "turn not stated"
     position = "source material" if quote.turn == SOURCE_MATERIAL else position
     return f'"{quote.text}" ({position}, {"verified" if quote.verified else "NOT in the text"})'

@@ -232,7 +232,7 @@ def _notes(summary: _Summary) -> list[str]:
 
 def _unlabelled_text(summary: _Summary) -> str:
     names = ", ".join(guideline.name for guideline in unlabelled_guidelines(summary.evidence.study, summary.rates))
-    return f"nobody has labelled by {names} yet" if names else ""
+    return f"no labels for {names} yet" if names else ""
 
 
 def _judge_diagnostics(summary: _Summary) -> list[str]:
@@ -378,7 +378,7 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
     for correction in defined[:_MOST_CORRECTED]:
         own = own_estimate_text(correction, findings, rates)
         by = title_of(study, correction.by).removesuffix(".")
-        known = f", with the errors found on {by}" if correction.is_transported else f" by {by}"
+        known = f", with the errors measured on {by}" if correction.is_transported else f" by {by}"
         alone = f"; {title_of(study, correction.judge)} alone {own}" if own else ""
         texts.append(f"{_corrected_subject(guideline, correction)} {correction.text}{known}{alone}.")
     rest = len(defined) - _MOST_CORRECTED
@@ -416,13 +416,13 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
         return ""
     applications = Counter(case.setting.application for result in unread.values() for case in result)
     where = f", all on {next(iter(applications))}," if len(applications) == 1 else ""
-    return f"its {' and '.join(counts)}{where} count as not agreeing"
+    return f"its {' and '.join(counts)}{where} count as disagreement"
 
 
 def _alone_text(
     study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...], *, is_named: bool
 ) -> str:
-    """Return where the judge and the reference differ most, with one application per rule."""
+    """Return the largest difference between judge and reference, with one application per rule."""
     if study.reference is None or study.reference.guideline != guideline.name:
         return ""
     gaps = [gap for rule in _sides(guideline) if (gap := _widest_gap(rates, guideline, rule, judge.name)) is not None]

@@ -164,7 +164,7 @@ def _verdict(comparison: TreeComparison, first: str, second: str) -> Sequence[st
         "equal": f"{first} and {second} are equal at every node.",
         "lower": f"{first} is nowhere higher, and lower at {figures.number_of(len(comparison.lower), 'node')}.",
         "higher": f"{second} is nowhere higher, and lower at {figures.number_of(len(comparison.higher), 'node')}.",
-        "incomparable": "Neither is ahead, and no overall score is made.",
+        "incomparable": "Neither is lower overall, and no overall score is computed.",
     }
     texts = [text[comparison.order]]
     if comparison.lower and comparison.higher:

@@ -20,7 +20,7 @@ from theodolite.domain.study_parts import ContaminationCheck, ScenarioMaterial, 
 from theodolite.domain.text import cost_text
 from theodolite.reporting.text import figures
 
-PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judges are asked have changed since"
+PROMPT_CHANGED = "not shown: only its hash was stored, and the judge prompt has changed since"
 
 """Replacement for a prompt that cannot be reconstructed."""
 
@@ -141,8 +141,8 @@ def detected_text(finding: RiskFinding) -> str:
     units = {record.dialogue or record.session for record in finding.materialised}
     n_seen = finding.n - finding.n_unseen
     if not n_seen:
-        return f"nobody has looked at {_number(finding, finding.n)} yet"
-    dismissed = f"; {figures.count(finding.n_dismissed)} reviewed and not" if finding.n_dismissed else ""
+        return f"no one has reviewed {_number(finding, finding.n)} yet"
+    dismissed = f"; {figures.count(finding.n_dismissed)} reviewed without a sign" if finding.n_dismissed else ""
     return f"in {figures.count(len(units))} of {_number(finding, n_seen)}{dismissed}"
 
 
@@ -152,7 +152,7 @@ def open_findings_text(finding: RiskFinding) -> str:
     if finding.pending:
         parts.append(f"{figures.number_of(len(finding.pending), 'session')} still to be reviewed")
     if finding.n_unseen and finding.n_unseen < finding.n:
-        parts.append(f"{figures.count(finding.n_unseen)} more that nobody has looked at")
+        parts.append(f"{figures.count(finding.n_unseen)} more that no one has reviewed")
     return ", ".join(parts)
 
 
@@ -177,7 +177,7 @@ def role_breaks_text(checks: Sequence[RoleBreakCheck]) -> str:
 
 def unread_text(check: RoleBreakCheck) -> str:
     """Return the dialogues in a language that a rule does not cover; empty for none."""
-    return f"words not known in {figures.count(check.unread)}" if check.unread else ""
+    return f"language not supported in {figures.count(check.unread)}" if check.unread else ""
 
 
 def phrase_of(rule: DefectRule, sizes: Collection[int]) -> str:
@@ -242,8 +242,8 @@ def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
     """Return the preregistration of a series as pairs of name and text, and the study's deviations from it."""
     series = study.preregistered
     if series is None:
-        return (("Series", f"{study.series}; its plan is not written down here"),) if study.series else ()
-    deviations = "; ".join(deviations_of(study)) or "none: all that was tested had been published"
+        return (("Series", f"{study.series}; it has no written plan here"),) if study.series else ()
+    deviations = "; ".join(deviations_of(study)) or "none: everything that was tested was in the published plan"
     return (*published_facts(series), ("Departures", deviations))
 
 

@@ -126,7 +126,7 @@ def unreadable_text(measurement: Measurement) -> str:
     unreadable = outcomes.unparseable + outcomes.refused
     if not unreadable:
         return ""
-    result, excluded = measurement.result, f"{figures.count(unreadable)} unreadable left out"
+    result, excluded = measurement.result, f"{figures.count(unreadable)} unparseable excluded"
     if measurement.bounds is None or isinstance(result, Undefined) or result.count is None:
         return excluded
     return f"{excluded} (with them as disagreement {figures.share(result.count, result.n + unreadable)})"
@@ -278,8 +278,8 @@ def p_value_text(rate: PairedRate) -> str:
 def _why_unsure(rate: PairedRate) -> str:
     """Return why a difference with an interval that excludes 0 is not significant."""
     if rate.test is not None and rate.test.p_value < SURE:
-        return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
-    return "too few personas or scripts changed for a test over clusters, whatever the interval"
+        return "significant alone, but not after correction for all comparisons; the interval covers only this one"
+    return "too few personas or scripts changed for a test over clusters, regardless of the interval"
 
 
 def unsure_text(rate: PairedRate) -> str:

@@ -19,7 +19,7 @@ def profile_text(profile: OrderProfile | Undefined) -> str:
     if isinstance(profile, Undefined):
         return undefined_text(profile)
     text = f"{pen_text(profile)}, {cin_text(profile)}, {lis_text(profile)}, {lnds_text(profile)}"
-    return f"{text}; all scores are equal, so their order says nothing" if profile.lis.band is None else text
+    return f"{text}; all scores are equal, so their order is uninformative" if profile.lis.band is None else text
 
 
 def pen_text(profile: OrderProfile) -> str:
@@ -58,7 +58,7 @@ def band_text(found: OrderValue) -> str:
     """Return the band of a value; a dash if there is none."""
     if found.band is None:
         return "-"
-    return f"{found.band.value}, in a gap of the published table" if found.in_gap else found.band.value
+    return f"{found.band.value}, between the ranges of the published table" if found.in_gap else found.band.value
 
 
 def chance_text(chance: Chance | Undefined) -> str:
@@ -135,7 +135,7 @@ def shift_text(effect: OrderEffect) -> str:
 
 
 def moved_text(effect: OrderEffect) -> str:
-    """Return the effect of an order, e.g. `asked later, beside asked earlier: share of "yes": +8.3 points`."""
+    """Return the effect of an order, e.g. `asked later, compared with asked earlier: share of "yes": +8.3 points`."""
     return f"{effect.second.shown}, beside {effect.first.shown}: {shift_text(effect)}"
 
 

@@ -132,7 +132,7 @@ def read_reading_aids(text: str) -> ReadingAids:
 
 
 ARIA_TERMS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("evaluation", "study", "Everything to be measured and how."),
+    ("evaluation", "study", "The plan of a measurement."),
     ("evaluation series", "series", "Several studies with a published evaluation plan."),
     ("application", "application", "The system under test."),
     ("scenario, proxy", "scenario", "The situation that testers create: tasks, instructions and risks."),
@@ -144,9 +144,9 @@ ARIA_TERMS: Final[tuple[tuple[str, str, str], ...]] = (
     ("dialogue", "dialogue", "A complete conversation between a tester and an application."),
     ("adjacency pair", "turn", "One message of the tester and the application's reply."),
     ("session", "session", "One conversation from its start to its end."),
-    ("red teamer, field tester", "tester type", "Who writes the tester's messages."),
+    ("red teamer, field tester", "tester type", "The author of the tester's messages: a person, a model or a script."),
     ("user type", "persona", "The description of the person that a simulated user plays."),
-    ("model testing script", "script", "Messages that are sent as they are written."),
+    ("model testing script", "script", "Messages that are sent unchanged."),
     ("assessment layer", "assessment", "All steps from a dialogue to its labels."),
     ("annotation schema", "annotation schema", "Categories of guidelines, each with its own annotators."),
     ("assessor", "annotator", "A person, a model or a rule that labels dialogues."),

@@ -319,7 +319,7 @@ PLAIN: dict[str, Callable[[QuestionnaireResponse], str]] = {
     "scenario": lambda response: response.scenario,
     "level": lambda response: response.level.value if response.level else "",
 }
-"""Attributes to compare responses by, beside groups of testers."""
+"""Attributes to compare responses by, in addition to groups of testers."""
 
 
 ADJUSTMENTS: dict[str, tuple[Adjustment, str]] = {
@@ -372,7 +372,7 @@ class ResponseSelection:
         scenario: Scenario; empty for all.
         by: Groups to compare.
         adjustment: Method that adjusts p-values.
-        has_models: Whether a model of all answers is shown beside each test.
+        has_models: Whether a model of all answers is shown next to each test.
     """
 
     questionnaire: Questionnaire
@@ -424,7 +424,7 @@ LOOK_EVERY_S = 5
 """Time between two looks for large pages that must be computed; seconds."""
 
 FRESH_FOR = timedelta(minutes=1)
-"""Age at which the figures of a page that somebody views are computed again."""
+"""Age at which the figures of a page that is in use are computed again."""
 
 _VIEWED_FOR = timedelta(minutes=5)
 
@@ -453,7 +453,7 @@ class _LargePage:
 
 
 _large_pages: dict[tuple[object, ...], _LargePage] = {}
-"""The large pages of this process that somebody has viewed lately."""
+"""The large pages of this process that were viewed recently."""
 
 
 def latest_figures(
@@ -493,7 +493,7 @@ async def refresh_pages() -> None:
 
 
 def refresh_large_pages() -> None:
-    """Compute the large pages that somebody has viewed lately, and forget the others."""
+    """Compute the large pages that were viewed recently, and forget the others."""
     close_old_connections()
     for key, page in list(_large_pages.items()):
         began = timezone.now()
@@ -518,7 +518,7 @@ def _figures(store: EventStore, study: Study, questionnaire: Questionnaire, quer
 
 
 QUERY = ("by", "level", "scenario", "adjust", "model")
-"""Parameters of the page, beside the questionnaire."""
+"""Parameters of the page, in addition to the questionnaire."""
 
 
 def _choice(query: Mapping[str, str], questionnaire: Questionnaire, own: Responses) -> ResponseSelection:

@@ -387,7 +387,7 @@ def annotation_page(
         title: Title of the page; default: the guideline's humanised name.
         instrument: Questions that replace the guideline's own; None for these.
         order: The displayed order of questions, answers and turns.
-        suggestions: Answers of a judge that are shown beside the questions.
+        suggestions: Answers of a judge that are shown next to the questions.
         scope: Prefix of each question in its key.
     """
     instrument = instrument or guideline.instrument

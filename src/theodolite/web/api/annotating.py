@@ -105,7 +105,7 @@ def _annotator(request: HttpRequest, operation: str, study: str) -> AnnotatorCon
     """Return the context of the annotator who sends a request.
 
     Raises:
-        NotFound: If the study has no queue, or the owner of the token is no annotator in it.
+        NotFound: If the study has no queue, or the owner of the token is not an annotator in it.
     """
     annotator = annotator_context(permitted(request, operation, study))
     if annotator is None:

@@ -196,7 +196,7 @@ def _filter(context: StudyContext, query: records.RecordQuery, guideline: str = 
     """Return the filter of a query.
 
     Raises:
-        ApiProblem: If it names something that the study does not have.
+        ApiProblem: If it names something that is not in the study.
     """
     study = context.loaded.study
     names = (

@@ -314,7 +314,7 @@ class Submission(models.Model):
         body: Template of the JSON request body.
         reply: Path of the reply text in the response.
         target: `module:Class` of an installed class.
-        prompt: Template of the class's prompts; empty for the prompt alone.
+        prompt: Template of the class's prompts; empty to send only the prompt.
         options: Other keys of the study file that the team sets, e.g. `isolation`, as written in the file.
         sealed: Credentials, encrypted with the operator's key; empty if there are none. They are never shown again.
         description: Description of the application.

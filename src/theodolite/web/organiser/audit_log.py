@@ -1,4 +1,4 @@
-"""The audit log of a study: names in place of tokens, filters, and export."""
+"""The audit log of a study: names instead of tokens, filters, and export."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _lines(hosted: HostedStudy, entries: list[AuditEntry]) -> list[Line]:
 
 
 def _with_name(subject: str, names: Mapping[tuple[str, str], str]) -> str:
-    """Return a subject with the name in place of its token; a deleted one keeps the token."""
+    """Return a subject with the name instead of its token; a deleted one keeps the token."""
     kind, _, token = subject.partition(" ")
     return f"{kind} {names[kind, token]}" if (kind, token) in names else subject
 

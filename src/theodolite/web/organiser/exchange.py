@@ -54,7 +54,7 @@ class Upload:
 
 
 def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[str, ...], most_bytes: int) -> None:
-    """Store an uploaded file in place of the account's earlier upload for the study.
+    """Store an uploaded file instead of the account's earlier upload for the study.
 
     Raises:
         InputError: If there is no file, its suffix is unknown, or it is too large.

@@ -168,7 +168,7 @@ def act_on_people(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 _DONE = {"remind": "Reminded", "code": "New codes", "screen": "Screening repeated", "take-out": "Removed"}
-"""What was done, by action."""
+"""Descriptions of actions, by action."""
 
 
 def _acted(

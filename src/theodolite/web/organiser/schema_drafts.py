@@ -248,7 +248,8 @@ def _looked_at(draft: SchemaDraft, revision: SchemaRevision) -> Outlook:
     alone = read_schema(revision.text, draft.name).schema
     if alone is None or not is_alike(alone, schema):
         message = (
-            f"the study's own file or pack holds a schema `{draft.name}`, which takes precedence over a separate file; "
+            f"the study's own file or pack contains a schema `{draft.name}`, which takes precedence over a separate "
+            "file; "
             "remove it there, or choose another name"
         )
         raise Conflict(message)

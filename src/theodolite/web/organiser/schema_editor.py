@@ -322,7 +322,7 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
         text: Text in the editor.
         name: Name of the schema.
         kind: Operation of the button: `up`, `down`, `double`, `remove` or `add`; empty to leave the text unchanged.
-        key: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
+        key: Category and question, `CATEGORY:QUESTION`; only the category for `add`.
 
     Raises:
         InputError: If the question does not have its own lines in the text, or the operation is unknown.

@@ -210,7 +210,7 @@ _HELP = {
     "memory_mb": "For a class, on Linux and macOS. No limit if empty.",
     "cpu_seconds": "For a class, on Linux and macOS. No limit if empty.",
     "env": "For a class: names, separated by commas. The operator allows: ",
-    "python": "For a class that needs libraries of its own: an interpreter or environment that the operator installed.",
+    "python": "For a class that needs separate libraries: an interpreter or environment that the operator installed.",
 }
 
 

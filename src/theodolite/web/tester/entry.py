@@ -562,7 +562,7 @@ _WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
 
 @for_testers()
 def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask what happens to the tester's texts, and end the participation."""
+    """Ask how to handle the tester's texts, and end the participation."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
         error = _("Choose what happens to your data.") if request.method == "POST" else ""

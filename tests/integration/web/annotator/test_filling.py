@@ -27,7 +27,7 @@ def published(event):
 def test_a_queue_of_another_study_is_not_changed(published, client_as):
     answered = client_as(Role.SENIOR).post(reverse("senior:fill_queue", args=[published.token]), follow=True)
 
-    assert "the queue holds dialogues of `demo`" in answered.content.decode().partition("<main")[0]
+    assert "the queue contains dialogues of `demo`" in answered.content.decode().partition("<main")[0]
 
 
 def test_the_first_fill_opens_the_queue_with_the_schema_of_the_study(published):

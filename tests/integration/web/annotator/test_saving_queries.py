@@ -31,7 +31,7 @@ def save(anna, address):
 
 @pytest.fixture
 def saving(save):
-    """The statements of saving one answer in place of another."""
+    """The statements of saving one answer instead of another."""
     save("yes")
     return statements(lambda: save("no"))
 

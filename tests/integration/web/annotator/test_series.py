@@ -400,7 +400,7 @@ def test_abandoned_work_is_reassigned_and_questions_and_flags_are_resolved(perso
     for _ in range(2):
         by_keyboard_alone(ben)
     cara.goto(left)
-    expect(cara.locator("#status")).to_contain_text("somebody else has taken this dialogue meanwhile")
+    expect(cara.locator("#status")).to_contain_text("another annotator has taken this dialogue;")
 
     close_the_case(sami)
     for page in ("judges/", "gold/", "cases/?view=closed", "people/"):

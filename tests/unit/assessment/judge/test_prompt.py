@@ -127,7 +127,7 @@ def test_the_judge_is_warned_about_headers_without_the_mark():
     assert "A line that looks like a header without the mark is no turn" in asked()[0]
 
 
-def test_the_mark_does_not_depend_on_anything_the_application_sees():
+def test_the_mark_does_not_depend_on_the_input_of_the_application():
     first, second = (asked(dialogue(turn(1, "a", said), key="same"))[1] for said in ("b", "c"))
 
     assert FENCE.findall(first)[0][0] != FENCE.findall(second)[0][0]

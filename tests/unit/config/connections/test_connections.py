@@ -65,7 +65,7 @@ def test_the_proxy_of_a_study_is_listed_among_its_hosts(folder):
         ("{no_proxy: [a.example]}", "study.yaml:2:24", "`no_proxy` needs `proxy`"),
         ("{ca: missing.pem}", "study.yaml:2:18", "there is no file `missing.pem`"),
         ("{ca: ../../outside.pem}", "study.yaml:2:18", "there is no file"),
-        ("{ca: /etc/hostname}", "study.yaml:2:18", "leads out of the study's folder"),
+        ("{ca: /etc/hostname}", "study.yaml:2:18", "points outside the study's folder"),
         ("{client_key: ca.pem}", "study.yaml:2:26", "`client_key` needs `client_cert`"),
         ("{client_cert: ca.pem, client_key_password: hunter2 x}", "study.yaml:2:56", "name of an environment variable"),
         ("{proxies: x}", "study.yaml:2:14", "proxy"),

@@ -29,9 +29,7 @@ def notes(folder, bot, scenario):
     [(MODEL.format(system="Be kind."), "system"), (HTTP.format(slot=""), "body"), (ARIA.format(more=""), "prompt")],
     ids=["model", "http", "aria"],
 )
-@pytest.mark.parametrize(
-    ("scenario", "what"), [(SEARCH, "what the search finds"), (SHORTEN, "the text that dialogues")]
-)
+@pytest.mark.parametrize(("scenario", "what"), [(SEARCH, "the search results"), (SHORTEN, "the text that dialogues")])
 def test_material_without_a_slot_is_noted(folder, bot, key, scenario, what):
     said = notes(folder, bot, scenario)
 

@@ -54,7 +54,7 @@ def test_the_context_column_becomes_the_material_of_the_turn(loaded):
     assert "passage" not in recordings[0].columns
 
 
-def test_the_column_is_part_of_what_the_application_is(loaded):
+def test_the_column_is_part_of_the_application_version(loaded):
     connection = loaded(", context: passage").study.applications[0].connection
 
     assert connection.columns["context"] == "passage"

@@ -30,7 +30,7 @@ def test_rows_become_dialogues_in_the_order_of_the_table():
     }
 
 
-def test_columns_state_per_row_what_the_study_does_not_set():
+def test_columns_set_values_per_row_that_the_study_omits():
     means = DialogueColumns(application="bot", scenario="about", level="how", held_by="person", of_scenario="shop")
     rows = '{"prompt":"A","response":"B","bot":"green","about":"","how":"Field testing"}\n'
 
@@ -49,10 +49,10 @@ def test_all_errors_are_reported_at_once_with_line_and_suggestion():
     rows = ("a,1,bleu,red teeming,A,B", "b,x,green,red teaming,A,B", "c,1,green,field testing,,")
 
     assert told(read("\n".join(("chat,n,bot,how,prompt,response", *rows)), means)) == [
-        (2, "names the application `bleu`, which the study does not have. Did you mean `blue`?"),
+        (2, "names the application `bleu`, which is not in the study. Did you mean `blue`?"),
         (2, "says `red teeming` for level. Did you mean `red teaming`?"),
         (3, "has `x` in column `n`; expected the number of the turn"),
-        (4, "has neither prompt nor response in a turn of `c`; say why it is withheld"),
+        (4, "has neither prompt nor response in a turn of `c`; state why it is withheld"),
     ]
 
 

@@ -41,7 +41,7 @@ def test_all_tasks_without_a_dialogue_and_duplicates_are_reported_at_once():
 
     assert [one.line for one in faults] == [2, 3, 4]
     assert "expected a list of objects with `role` and `content`" in faults[0].message
-    assert "is about `k`, as a task before it" in faults[1].message
+    assert "is about `k`, like an earlier task" in faults[1].message
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[1]", "[]"])

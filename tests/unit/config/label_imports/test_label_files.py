@@ -121,14 +121,14 @@ def test_all_errors_are_reported_at_once_with_their_lines(read):
     assert [(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in found.faults] == [
         (2, "there is no dialogue `item9` in the latest run"),
         (3, "`guideline` is `h`"),
-        (4, "the file asks version aaaa0000 of guideline `g`, which is now abcd0123"),
+        (4, "the file is for version aaaa0000 of guideline `g`, which is now abcd0123"),
         (5, "guideline `g` has no question `scor`"),
         (6, "`6` is not an answer to `score`"),
         (7, "`turn` is `7`"),
         (8, "`does not apply` is not an answer to `leaked`"),
-        (9, "nobody says who answered"),
-        (10, "`grounded` is a judge of the study"),
-        (11, "the study names no person `anma`"),
+        (9, "the annotator is unknown;"),
+        (10, "`grounded` is the name of a judge of the study"),
+        (11, "the study has no person `anma`"),
     ]
     assert [fault.line for fault in found.faults if "mean `" in fault.message] == [2, 5, 11]
     assert found.labels == ()
@@ -149,7 +149,7 @@ def test_the_annotator_may_be_stated_outside_the_file(read):
     (fault,) = read("item1,,g,,score,4,,anna\n", by="ben").faults
 
     assert label.annotator == "ben"
-    assert fault.message == "`annotator` is `anna`, but --annotator-name says `ben`; leave one of the two out"
+    assert fault.message == "`annotator` is `anna`, but --annotator-name says `ben`; remove one of them"
 
 
 def test_a_file_without_the_needed_columns_is_no_label_file(read):

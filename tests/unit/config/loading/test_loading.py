@@ -56,7 +56,7 @@ def test_example_c_leaves_two_items_open(shipped_folder):
 
     assert [(note.place, note.text) for note in notes] == [
         ("consent.md", "open: still the sample text; needed before people are invited"),
-        ("study.yaml:5", "open: `green` was never called; try theodolite probe"),
+        ("study.yaml:5", "open: `green` has never been called; try theodolite probe"),
     ]
 
 
@@ -76,8 +76,8 @@ def test_a_study_file_may_have_any_name(folder):
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({}, "this folder holds no `study.yaml`"),
-        ({"a_yaml": SMALL, "b_yaml": SMALL}, "several YAML files and no `study.yaml`; name one of a.yaml, b.yaml"),
+        ({}, "this folder contains no `study.yaml`"),
+        ({"a_yaml": SMALL, "b_yaml": SMALL}, "several YAML files but no `study.yaml`; name one of a.yaml, b.yaml"),
     ],
 )
 def test_a_folder_without_a_single_study_states_what_to_do(folder, files, words):

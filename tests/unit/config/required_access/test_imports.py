@@ -79,9 +79,9 @@ def place(tmp_path, monkeypatch):
         ("own_team:reply", "`own_team:reply` is a function; expected a class"),
         (
             "own_tema:Team",
-            "module `own_tema` cannot be imported: there is none of this name here. Did you mean `own_team`?",
+            "module `own_tema` cannot be imported: it is not installed. Did you mean `own_team`?",
         ),
-        ("gone_five:Team", "there is none of this name here; install it where theodolite is installed"),
+        ("gone_five:Team", "it is not installed; install it in the environment of theodolite"),
         ("own_broken.py:A", "SyntaxError: '(' was never closed (own_broken.py, line 3)"),
         ("own_return:A", "SyntaxError: 'return' outside function (own_return.py, line 2)"),
         (

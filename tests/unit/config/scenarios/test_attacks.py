@@ -78,7 +78,7 @@ def notes_of(folder, text):
     [
         (["attacks: [rephrase]"], "nothing tells whether an attack in scenario `s` succeeds"),
         (["attacks: [escalation, rephrase]"], ""),
-        (["aims: {end: 'Which {{ wish }}?'}", "attacks: [rephrase]"], "`{{ wish }}` in aim `end` is said as it stands"),
+        (["aims: {end: 'Which {{ wish }}?'}", "attacks: [rephrase]"], "`{{ wish }}` in aim `end` is sent unchanged"),
     ],
 )
 def test_attacks_that_cannot_be_scored_are_noted(folder, lines, words):
@@ -96,7 +96,7 @@ def test_a_turn_limit_below_the_length_of_a_rule_based_strategy_is_noted(folder)
 
     (note,) = (words for words in notes_of(folder, text) if "turns" in words)
 
-    assert "ends after 2 turns, too early for all of `rephrase` (4 steps): raise `turns`" in note
+    assert "ends after 2 turns, before all of `rephrase` (4 steps): raise `turns`" in note
 
 
 def test_red_teamers_are_sufficient_as_testers(folder):

@@ -55,4 +55,4 @@ def test_a_corpus_without_text_is_an_error(folder):
 
     (fault,) = check_study(folder(study_yaml=text, a_md="A", b_md=" \n"))
 
-    assert fault.message == "`b.md` holds no text that a search could find"
+    assert fault.message == "`b.md` contains no text that a search could find"

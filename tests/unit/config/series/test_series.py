@@ -102,12 +102,12 @@ def test_deviations_from_the_published_plan_are_noted_at_the_series(folder):
     read = loaded(folder, plan=plan)
 
     assert deviations_of(read.study) == (
-        "application `green` belongs to none of its teams",
+        "application `green` does not belong to any of its teams",
         "scenario `door` is not in its plan",
-        "risk `leak` is none of those that it announced",
+        "risk `leak` is not among those that it announced",
     )
     assert "series/aria-0.1.yaml" in said(read.notes)
-    assert "application `green` belongs to none of its teams" in said(read.notes)
+    assert "application `green` does not belong to any of its teams" in said(read.notes)
 
 
 @pytest.mark.parametrize(

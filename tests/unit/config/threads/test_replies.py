@@ -66,7 +66,7 @@ def test_contradictions_are_all_reported_at_once_with_their_lines():
     assert [(one.line, one.message) for one in faults] == [
         (2, "has the id `a`, as line 1 has; each id stands once"),
         (3, "`b` of conversation `other` answers `a` of `c`"),
-        (4, "`p` answers itself, by way of others"),
+        (4, "`p` replies to itself through other remarks"),
     ]
 
 
@@ -75,7 +75,7 @@ def test_a_conversation_tree_that_would_exceed_the_memory_limit_is_refused(monke
 
     (fault,) = threads_of("f", TREE, Ways.EVERY).faults
 
-    assert "its ways hold 5 remarks; at most 4 are read" in fault.message
+    assert "its paths contain 5 remarks; at most 4 are read" in fault.message
 
 
 @given(st.lists(st.integers(min_value=0, max_value=30), max_size=30))

@@ -44,21 +44,21 @@ def test_consecutive_messages_of_one_side_are_one_prompt_and_either_side_may_sta
     rows, told = turns(file_of(*said(("bot", "Hello."), ("user", "A"), ("user", "B"), ("bot", "C"), ("user", "Bye."))))
 
     assert rows == [("c", "1", "", "Hello."), ("c", "2", "A\n\nB", "C"), ("c", "3", "Bye.", "")]
-    assert told.notes == ("Remarks that follow one of the same side, or are empty, and make one turn with it: 1.",)
+    assert told.notes == ("Remarks that are empty or follow one of the same side, merged into one turn: 1.",)
 
 
 def test_messages_of_neither_side_are_skipped_and_counted():
     rows, told = turns(file_of(*said(("system", "Be kind."), ("user", "A"), ("assistant", "B"))))
 
     assert rows == [("c", "1", "A", "B")]
-    assert told.notes == ("Remarks of system, which stay out: 1.",)
+    assert told.notes == ("Remarks of system, excluded: 1.",)
 
 
 def test_a_dialogue_without_a_reply_is_skipped_and_counted():
     rows, told = turns(file_of(*said(("user", "A"), ("bot", "B")), *said(("user", "C"), conversation="d")))
 
     assert [row[0] for row in rows] == ["c"]
-    assert told.notes == ("Dialogues without a word of the application, which stay out: 1.",)
+    assert told.notes == ("Dialogues without a reply of the application, excluded: 1.",)
 
 
 def test_messages_without_the_field_belong_to_testers_and_are_counted():
@@ -67,14 +67,14 @@ def test_messages_without_the_field_belong_to_testers_and_are_counted():
     rows, told = turns(file_of(*remarks), ThreadSpeakers(speaker_field="role", application=("bot",)))
 
     assert rows == [("c", "1", "A", "B")]
-    assert told.notes == ("Remarks that say nothing of `role` and are taken as testers': 1.",)
+    assert told.notes == ("Remarks without `role` , treated as the tester's: 1.",)
 
 
 @pytest.mark.parametrize(
     ("speakers", "message"),
     [
-        (ThreadSpeakers(speaker_field="rolle"), "has no field `rolle` that tells who speaks. Did you mean `role`?"),
-        (ThreadSpeakers(), "does not tell who speaks for the application; `role` is one of seeker, helper"),
+        (ThreadSpeakers(speaker_field="rolle"), "has no field `rolle` for the speaker. Did you mean `role`?"),
+        (ThreadSpeakers(), "does not identify the application's speaker; `role` is one of seeker, helper"),
         (
             ThreadSpeakers(speaker_field="role", application=("helpr",)),
             "has no remark whose `role` is `helpr`. Did you mean `helper`?",

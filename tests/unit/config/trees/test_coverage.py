@@ -131,7 +131,7 @@ def test_an_unplanned_level_is_noted(loaded):
 
     said = notes_of(loaded(text.replace(", field_testing: {people: 4}", "")))
 
-    assert "nobody holds field testing, so" in said
+    assert "nobody completes field testing, so" in said
     assert "plan `people` for `field_testing` under `levels`" in said
 
 
@@ -160,7 +160,7 @@ tree:
 def test_a_study_of_models_only_needs_no_people(folder):
     text = JUDGED.format(pack="harms/violent", tree="by-guideline")
 
-    assert "nobody holds" not in notes_of(load_study(folder(study_yaml=text)))
+    assert "nobody completes" not in notes_of(load_study(folder(study_yaml=text)))
 
 
 def test_a_study_of_models_with_a_pack_for_people_needs_no_testers(folder):
@@ -169,4 +169,4 @@ def test_a_study_of_models_with_a_pack_for_people_needs_no_testers(folder):
     said = notes_of(load_study(folder(study_yaml=text)))
 
     assert "nobody answers the question" not in said
-    assert "nobody holds" not in said
+    assert "nobody completes" not in said

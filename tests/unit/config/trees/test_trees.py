@@ -138,11 +138,11 @@ def test_a_summary_of_a_plugin_may_be_named(folder):
 @pytest.mark.parametrize(
     ("was", "now", "place", "words"),
     [
-        ("of: warmth}", "of: warmht}", "study.yaml:14", "sums up `warmht`, which the tree does not have"),
+        ("of: warmth}", "of: warmht}", "study.yaml:14", "sums up `warmht`, which is not in the tree"),
         ("summary: max", "summary: maxx", "study.yaml:11", "unknown summary `maxx`. Did you mean `max`?"),
         ("warm.score", "warm.scor", "study.yaml:15", "that the study does not ask. Did you mean `warm.score`?"),
         ("transform: reverse", "transform: revers", "study.yaml:14", "is `revers`. Did you mean `reverse`?"),
-        ("no: 1}", "nein: 1}", "study.yaml:17", "does not say what becomes of `no`"),
+        ("no: 1}", "nein: 1}", "study.yaml:17", "does not recode `no`"),
         ("of: cold reversed", "of: warmth", "study.yaml:11", "where lower is worse"),
         ("cold: 2", "cold: -2", "study.yaml:11", "`cold` of `tree` is `-2`; expected at least 0"),
     ],

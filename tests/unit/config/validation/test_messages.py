@@ -46,7 +46,7 @@ def test_a_required_key_that_is_misspelt_is_not_reported_as_missing(text, messag
 def test_a_misplaced_request_field_is_reported_with_its_section():
     _, [message] = read("study: a\nmodels: {m: {url: http://x, name: x, temperature: 0}}\n")
 
-    assert message.endswith("fields of a model's requests stand under its `params`")
+    assert message.endswith("fields of a model's requests belong to `params`")
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_exponentially_nested_anchors_are_an_error():
 
     source = read_yaml(f"l0: &l0 [x]\n{levels}".encode(), "study.yaml")
 
-    assert any("grows without end" in fault.message for fault in source.faults)
+    assert any("expands without end" in fault.message for fault in source.faults)
 
 
 @pytest.mark.parametrize("text", ["a: \x00", "[" * 4000, "? [x]\n: y\n", "a: 'x\n", "a: @b\n", "\x07"])

@@ -112,9 +112,9 @@ def test_each_annotator_has_a_separate_finding():
     ("claim", "judges", "reason"),
     [
         (replace(CLAIM, scripts=()), ("judge",), "it names no scripts"),
-        (replace(CLAIM, rule="kind"), ("judge",), "it names `kind`, and the study has none that this could be"),
+        (replace(CLAIM, rule="kind"), ("judge",), "it names `kind`, and the study has none that match"),
         (replace(CLAIM, scripts=("z",)), ("judge",), "none of its scripts is in the plan"),
-        (CLAIM, (), "nobody labels by polite"),
+        (CLAIM, (), "no one labels with polite"),
     ],
 )
 def test_an_untested_claim_states_why(claim, judges, reason):

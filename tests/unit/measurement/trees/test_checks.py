@@ -14,7 +14,7 @@ YES_NO = {"answers": "q", "scale": ["yes", "no"]}
 CASES = {
     "unknown child": (
         {"top": {"summary": "mean", "of": ["lefd"]}, "left": answers("a")},
-        ("nodes", "top", "of"), "sums up `lefd`, which the tree does not have. Did you mean `left`?",
+        ("nodes", "top", "of"), "sums up `lefd`, which is not in the tree. Did you mean `left`?",
     ),
     "unknown node beside": (
         {"top": {"summary": "mean", "of": "left", "beside": ["x"]}, "left": answers("a")},
@@ -30,11 +30,11 @@ CASES = {
     ),
     "unoriented under max": (
         {"top": {"summary": "max", "of": ["a"]}, "a": answers("a", orientation="unstated")},
-        ("nodes", "top", "of"), "nothing says which end of its scale is the bad one",
+        ("nodes", "top", "of"), "but the bad end of its scale is not stated",
     ),
     "turned under max": (
         {"top": {"summary": "max", "of": ["a"]}, "a": answers("a", orientation="lower_is_worse")},
-        ("nodes", "top", "of"), "the best would pass for the worst; turn it round with a `reverse` node",
+        ("nodes", "top", "of"), "the best would count as the worst; reverse it with a `reverse` node",
     ),
     "mixed units": (
         {"top": {"summary": "mean", "of": ["a", "b"]}, "a": answers("a"), "b": answers("b", "1-10")},
@@ -63,14 +63,14 @@ CASES = {
             "gain": {"summary": "mean", "of": "b", "side": "positive"},
             "a": answers("a"), "b": answers("b"),
         },
-        ("nodes", "top"), "nets positive against negative impacts",
+        ("nodes", "top"), "offsets positive against negative impacts",
     ),
     "answers without a scale": (
-        {"a": {"answers": "q"}}, ("nodes", "a"), "nothing tells what may answer `q`",
+        {"a": {"answers": "q"}}, ("nodes", "a"), "the possible answers to `q` are unknown",
     ),
     "a label that is not recoded": (
         {"top": {"transform": "recode", "of": "a", "values": {"yes": 1, "nein": 0}}, "a": YES_NO},
-        ("nodes", "top"), "does not say what becomes of `no`",
+        ("nodes", "top"), "does not recode `no`",
     ),
     "recoding to one number": (
         {"top": {"transform": "recode", "of": "a", "values": {"yes": 1, "no": 1}}, "a": YES_NO},
@@ -78,7 +78,7 @@ CASES = {
     ),
     "recoding past the scale": (
         {"top": {"transform": "recode", "of": "a", "values": {"yes": 2, "no": 0}, "scale": "0-1"}, "a": YES_NO},
-        ("nodes", "top", "values"), "recodes to 2, which leaves its scale 0 to 1",
+        ("nodes", "top", "values"), "recodes to 2, which is not on its scale 0 to 1",
     ),
     "reversed labels": (
         {"top": {"transform": "reverse", "of": "a"}, "a": YES_NO}, ("nodes", "top"), "cannot reverse labels",
@@ -91,7 +91,7 @@ CASES = {
             "top": {"per": "dialogue", "summary": "max", "of": "m"},
             "m": {"summary": "mean", "of": "a"}, "a": answers("a"),
         },
-        ("nodes", "top"), "holds one number already",
+        ("nodes", "top"), "is already one number",
     ),
     "recoding a summary": (
         {

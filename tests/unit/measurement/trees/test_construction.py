@@ -175,7 +175,7 @@ def test_a_scale_without_a_bad_end_is_refused():
         guidelines=(guideline(question("n", NUMBERS), name="g", rules=[rule(Operator.ABOVE, "3", question="n")]),)
     )
 
-    with pytest.raises(InputError, match=r"question `g\.n` is to measure a risk, and nothing says which end"):
+    with pytest.raises(InputError, match=r"question `g\.n` measures a risk, but the bad end"):
         build_design(outline(Dimension(node="d", crosswalk={"g.n": 1})), sources)
     assert build_design(outline(Dimension(node="d", crosswalk={"g.defect": 1})), sources).roots == ("all",)
 

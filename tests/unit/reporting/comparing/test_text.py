@@ -74,7 +74,7 @@ def test_the_reference_is_shown_first_and_others_are_in_the_data():
     judge, final = ruling({1}), limited(ruling({1, 2}), annotators=("reference",), instruments={})
     comparison = compared(side("a", final, judge), side("b", final, judge))
 
-    assert "1 rate by annotators beside the reference, in the data" in flat(comparison)
+    assert "1 rate by annotators other than the reference, in the data" in flat(comparison)
     assert len(comparison_document([comparison])["comparisons"][0]["rates"]) == 2
 
 
@@ -113,7 +113,7 @@ def test_rates_without_pairs_share_one_line_with_the_reason():
 def test_runs_without_a_common_rate_cannot_be_compared():
     text = flat(compared(side("a", ruling({1})), side("b", ruling({1}, rule="other"))))
 
-    assert text.endswith("Next nothing could be compared: no rule and annotator is on both sides")
+    assert text.endswith("Next nothing could be compared: no rule has the same annotator on both sides")
 
 
 def test_people_are_named_without_hashes():

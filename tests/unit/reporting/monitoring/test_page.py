@@ -19,7 +19,7 @@ from theodolite.reporting.monitoring.page import application_chart, watch_html
 from theodolite.reporting.monitoring.text import watch_text
 
 BARE_PERCENT = re.compile(r"(?<![(\d.])\d+(?:\.\d+)?\s?%")
-"""A share outside brackets: the number that it is a share of, or the interval, must stand beside it."""
+"""A share outside brackets: the number that it is a share of, or the interval, must stand next to it."""
 
 
 @cache
@@ -76,7 +76,7 @@ def test_the_power_is_stated_for_histories_with_a_rule_for_defects():
 
 
 def test_the_power_is_not_stated_without_a_rule():
-    assert "Power not stated: no rule says which scores are defects" in " ".join(
+    assert "Power unknown: no rule defines which scores are defects" in " ".join(
         watch_text(changed(2), reading_aids()).split()
     )
 

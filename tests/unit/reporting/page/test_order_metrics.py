@@ -46,7 +46,7 @@ def test_the_page_escapes_reasons_and_draws_without_scripts():
     page = report_html(evidence, measure_study(evidence), facts(), report_assets())
 
     assert 'id="order-metrics"' in page
-    assert "no reason was given" in page
+    assert "no reason stated" in page
 
 
 @pytest.mark.parametrize("study", [scored(judge=EIGHT, ann=RISING), scored(judge=EIGHT[:5], ann=(1, 2))])

@@ -42,7 +42,7 @@ def test_incomparable_applications_share_one_column_without_a_line():
 @pytest.mark.parametrize(
     "pairs",
     [(pair("a", "b", "lower"), pair("a", "c", "lower")), (pair("a", "b", "", warnings=("Other scenarios.",)),)],
-    ids=["not all compared", "side by side only"],
+    ids=["not all compared", "side by side."],
 )
 def test_a_diagram_that_would_omit_pairs_is_not_drawn(pairs):
     assert picture(*pairs).order is None

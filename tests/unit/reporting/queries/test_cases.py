@@ -22,7 +22,7 @@ def test_a_label_of_a_failed_session_is_failed_and_one_of_a_waiting_session_is_m
     assert waiting.dialogue_label("grounded", groundedness()).outcome is Outcome.MISSING
 
 
-def test_the_reference_is_first_if_there_is_one_and_otherwise_everybody():
+def test_the_reference_is_first_and_defaults_to_all_people():
     recorded, live = xstest_evidence().study, live_evidence().study
 
     assert reference_names(recorded, refusal(), "gpt4") == (REFERENCE,)

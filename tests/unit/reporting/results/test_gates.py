@@ -60,7 +60,7 @@ def test_results_for_a_terminal_are_one_line_each(live):
     shown = " ".join(lines[0].split())
     assert shown == "grounded bot-1.4, defect upper <= 20% 9 of 57, 15.8% (4.5 to 37.2) inconclusive"
     assert lines[1].strip().startswith("The interval crosses the limit. About ")
-    assert lines[1].strip().endswith("independent dialogues decide it.")
+    assert lines[1].strip().endswith("independent dialogues are needed to decide it.")
     assert len({line.index(word) for line, word in ((lines[0], "upper"), (lines[2], "completeness"))}) == 1
 
 
@@ -131,7 +131,7 @@ def test_a_deterioration_is_omitted_without_a_baseline():
     (other,) = gate_results(study, findings, GateFacts(differences={("other", "g", "r", "a"): change}))
     (known,) = gate_results(study, findings, GateFacts(differences={key: change}))
 
-    assert "no baseline run was named" in unnamed.reason
+    assert "no baseline run was set; set" in unnamed.reason
     assert "the baseline has no such rate" in other.reason
     assert known.state is GateState.MET
     assert "+2.0 points (-1.0 to +4.0), n 57 pairs" in gate_lines([known])[0]

@@ -102,7 +102,7 @@ def test_an_unparseable_judge_is_shown_first_with_one_of_its_replies():
 
     text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
 
-    assert "The judge grounded could not be read on 21 of 58 (36.2%)" in text
+    assert "The judge grounded has unparseable replies for 21 of 58 (36.2%)" in text
     assert "\x1b" not in text
 
 
@@ -113,7 +113,7 @@ def test_an_annotator_without_labels_is_named_once_and_counted_as_missing():
 
     text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
 
-    assert "nobody has labelled by groundedness yet" in text
+    assert "no labels for groundedness yet" in text
     assert "60 planned: 0 labelled, 58 labelled by nobody, 2 not run yet" in text
     assert "defect (" not in text
 

@@ -53,7 +53,7 @@ def test_a_design_in_a_terminal_shows_weights_other_than_one():
         ((4, 4), (8, 8), "one is nowhere higher, and lower at 3 nodes."),
         ((8, 8), (4, 4), "two is nowhere higher, and lower at 3 nodes."),
         ((4, 4), (4, 4), "one and two are equal at every node."),
-        ((4, 8), (8, 4), "Neither is ahead, and no overall score is made."),
+        ((4, 8), (8, 4), "Neither is lower overall, and no overall score is computed."),
     ],
 )
 def test_a_comparison_ends_with_a_sentence(first, second, words):

@@ -36,7 +36,7 @@ def test_a_validation_report_names_the_judge_and_its_reference():
 def test_missing_probes_are_reported():
     (unknown,) = issued().lacking
 
-    assert unknown.startswith("Attacks and repeated readings were left out")
+    assert unknown.startswith("Attacks and repeated readings were skipped,")
     assert issued(probed=True).lacking == ()
     assert "no two people" in issued(labelled_evidence(lambda said: said or "1")).lacking[0]
 
@@ -66,7 +66,7 @@ def test_models_are_validated_unless_a_judge_is_named():
     assert [one.name for one in judges_named(replace(study, annotators=(word_rule(),)), "")] == ["words"]
     with pytest.raises(InputError, match=r"no judge `word`. Did you mean `words`\?"):
         judges_named(study, "word")
-    with pytest.raises(InputError, match="nobody but people labels"):
+    with pytest.raises(InputError, match="only people label"):
         judges_named(replace(study, annotators=(by_hand(),)), "")
 
 
@@ -76,4 +76,4 @@ def test_a_recorded_judge_is_compared_with_the_final_labels():
     validation_report = validation_report_of(evidence, evidence.study.annotator("gpt-4"), NOW)
 
     assert validation_report.authorities == ("reference",)
-    assert validation_report.lacking[0].startswith("Attacks and repeated readings were not tried: no model")
+    assert validation_report.lacking[0].startswith("No attacks and repeated readings: no model")

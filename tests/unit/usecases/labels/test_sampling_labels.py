@@ -65,7 +65,7 @@ def test_dialogues_labelled_by_a_person_are_not_drawn_again():
 def test_a_larger_request_draws_all_dialogues_and_then_none():
     everything = {one.dialogue for one in drawn(500).sample.dialogues}
 
-    with pytest.raises(InputError, match="nothing is left to draw"):
+    with pytest.raises(InputError, match="none are left to sample"):
         drawn(1, labelled(LIVE, everything))
 
     assert len(everything) == 58

@@ -38,7 +38,11 @@ def test_a_run_by_earlier_rules_is_not_reported_as_a_changed_study():
     store = FakeStore()
     store.open_run(STUDY, replace(draw_plan(STUDY)[0], flow_version=1))
 
-    with pytest.raises(InputError, match=r"\(number 1\) of study `small` is by an earlier version of this program"):
+    with pytest.raises(
+        InputError,
+        match=r"\(number 1\) of study `small` was made by an earlier version of this "
+        r"program",
+    ):
         latest_evidence(store, STUDY, ())
 
 

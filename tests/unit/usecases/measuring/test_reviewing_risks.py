@@ -40,5 +40,5 @@ def test_blind_annotators_review_nothing(event, monkeypatch):
     label = type("Label", (), {"annotator": "r-risk-assessment"})
     monkeypatch.setattr(event.store, "labels", lambda run: [label])
 
-    with pytest.raises(InputError, match="must see no questionnaire"):
+    with pytest.raises(InputError, match="must not see questionnaires; assign the"):
         keep_review(event.store, event.study, event.run, FOUND)

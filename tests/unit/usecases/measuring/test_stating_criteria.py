@@ -39,9 +39,9 @@ def test_subjects_are_numbered_separately():
 @pytest.mark.parametrize(
     ("text", "more", "kind", "words"),
     [
-        (" ", {"follows": 1, "why": "x"}, InputError, "need some words"),
-        ("First.", {"follows": 1, "why": "x"}, InputError, "say this already"),
-        ("Second.", {"follows": 1}, InputError, "what has changed and why"),
+        (" ", {"follows": 1, "why": "x"}, InputError, "need a text;"),
+        ("First.", {"follows": 1, "why": "x"}, InputError, "are already the same"),
+        ("Second.", {"follows": 1}, InputError, "describe the change and its reason briefly;"),
         ("Second.", {"why": "x"}, Conflict, "revision 1 meanwhile"),
     ],
 )

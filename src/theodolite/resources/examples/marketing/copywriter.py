@@ -1,7 +1,7 @@
 """Two writers of advertisements to learn the tool with: one keeps to its brief, one does not.
 
 Both fill a form from the lines of the brief, so that the same brief always gets
-the same text. Nothing that is measured on them says anything about real models.
+the same text. No result of them describes real models.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def on_brief(prompt: str) -> str:
 
 
 def off_brand(prompt: str) -> str:
-    """Return an advertisement that mixes in what nobody asked for, the way pizza goes into coffee."""
+    """Return an advertisement with unrelated content mixed in."""
     brief = read_brief(prompt)
     return f"BUY NOW! {brief['Product'].capitalize()} with fish sauce inside, cheapest in the galaxy!!!"
 
 
 def read_brief(prompt: str) -> dict[str, str]:
-    """Return the lines of a brief by what they are called."""
+    """Return the lines of a brief by name."""
     return dict(re.findall(r"^(\w+): (.+)$", prompt, re.MULTILINE))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 FOREIGN = ("fish sauce", "galaxy", "buy now", "!!!")
-"""What belongs to none of the houses."""
+"""Text that belongs to none of the houses."""
 
 
 def stars(turns: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-// What the page knows: cases in order of the plan, sets of them, estimates.
+// Data of the page: cases in order of the plan, sets of cases, estimates.
 
 const data = JSON.parse(byId("data").textContent);
 const cases = data.cases;
@@ -15,22 +15,22 @@ for (const set of Object.values(data.sets)) {
 
 const planned = data.planned || cases.length;
 
-/** Return how many dialogues a set has in the whole run; a large run's file holds only some of them. */
+/** Return the number of dialogues of a set in the whole run; the file of a large run contains only some of them. */
 function sizeOf(set) {
   return set.n === undefined ? set.cases.length : set.n;
 }
 
-/** Return a set by name; the set of all cases where there is none. */
+/** Return a set by name; all cases if there is none. */
 function setNamed(name) {
   return data.sets[name] || { title: "All dialogues", cases: everyCase, n: planned };
 }
 
-/** Return what an annotator is called. */
+/** Return the displayed name of an annotator. */
 function titleOf(name) {
   return annotatorOf.has(name) ? annotatorOf.get(name).title : name;
 }
 
-/** Return the text that a search looks through, made once for each case. */
+/** Return the searchable text, created once for each case. */
 function haystack(entry) {
   if (entry.haystack === undefined) {
     const turns = (entry.turns || []).flat();
@@ -50,7 +50,7 @@ function excerptOf(entry) {
   return { text: failure ? `failed: ${failure.party} ${failure.kind}` : "not run yet", none: true };
 }
 
-/** Return what everybody said about a dialogue, in one line; who agrees stands together. */
+/** Return all labels of a dialogue in one line, grouped by label. */
 function verdictsOf(entry) {
   const byValue = new Map();
   for (const annotation of entry.annotations) {
@@ -61,7 +61,7 @@ function verdictsOf(entry) {
   return [...byValue].map(([value, names]) => `${value}: ${names.join(", ")}`).join("; ");
 }
 
-/** Return a version as something to click that leads to its full text, or as text where the report has none. */
+/** Return a version as a link to its full text, or as plain text if the report does not contain it. */
 function versionLink(words, version) {
   const short = version.slice(0, 8);
   const text = `${words} ${short}`;
@@ -80,7 +80,7 @@ function openVersion(short) {
   details.querySelector("summary").focus({ preventScroll: true });
 }
 
-/** Return the mark of an application: its hue and its shape. */
+/** Return the marker of an application: its hue and shape. */
 function markerOf(application) {
   const place = data.applications.indexOf(application);
   return make("span", { class: `key t${place < 0 ? 7 : place % 8}`, "aria-hidden": "true" });

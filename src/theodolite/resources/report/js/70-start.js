@@ -1,4 +1,4 @@
-// Everything is wired here, once.
+// Connects all parts of the page once.
 
 document.documentElement.classList.add("with-script");
 applyTheme(storedTheme());

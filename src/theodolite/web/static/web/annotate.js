@@ -48,18 +48,18 @@ function shown(card) {
   find(".questions").scrollTop = 0;
 }
 
-/** Bring a step into view within its row alone. */
+/** Scroll a step into view within its row only. */
 function bringInto(row, step) {
   row.scrollLeft += step.getBoundingClientRect().left - row.getBoundingClientRect().left - 16;
 }
 
-/** Show the examples of the question in hand alone; those of the others are a step away. */
+/** Show only the examples of the current question; those of other questions stay collapsed. */
 function paintExemplars(key) {
   const question = key.replace(/@\d+$/, "");
   for (const one of document.querySelectorAll("[data-exemplars]")) one.hidden = one.dataset.exemplars !== question;
 }
 
-/** Bring a turn into view within the dialogue alone; the page does not move. */
+/** Scroll a turn into view within the dialogue; the page does not move. */
 function scrollTo(turn) {
   const frame = find(".turns");
   if (frame.scrollHeight > frame.clientHeight) frame.scrollTop = turn.offsetTop - 8;
@@ -72,7 +72,7 @@ function onAnswer(state, item) {
   paintOpen();
 }
 
-/** Load the page again, because the answers lead to other categories now; keys pressed meanwhile answer nothing. */
+/** Reload the page because the answers lead to other categories; keys pressed meanwhile are ignored. */
 async function reload(key) {
   await saving.settle();
   location.replace(`${location.pathname}?at=${encodeURIComponent(key)}`);
@@ -94,7 +94,7 @@ function hasAnswer(item) {
   return fields.some((field) => (field.type === "radio" || field.type === "checkbox" ? field.checked : field.value.trim()));
 }
 
-/** Put back what stood in an item before its latest answer. */
+/** Restore an item to its state before the latest answer. */
 function restore({ key, values, quotes: lines, note }) {
   const item = cards.item(key);
   for (const field of item.querySelectorAll("input, textarea")) {
@@ -108,7 +108,7 @@ function restore({ key, values, quotes: lines, note }) {
   cards.choose(item);
 }
 
-/** Say what is open: at each turn, and in the line at the bottom. */
+/** Show open questions: at each turn, and in the line at the bottom. */
 function paintOpen() {
   const open = cards.visible.flatMap((card) => cards.asked(card)).filter((item) => cards.open.has(item.dataset.key));
   const turns = new Set(open.map((item) => item.dataset.turn));
@@ -129,7 +129,7 @@ function paintOpen() {
   steps.forEach((step, place) => paintStep(step, cards.all[place]));
 }
 
-/** Write at a step how many of its questions are answered. */
+/** Show the number of answered questions at a step. */
 function paintStep(step, card) {
   const items = cards.asked(card);
   const n = items.filter((item) => !cards.open.has(item.dataset.key)).length;
@@ -192,7 +192,7 @@ function close() {
   return open.length > 0;
 }
 
-/** Show the next open question; at the end of a page whose answers lead to other categories, load these. */
+/** Show the next open question; at the end of a page whose answers lead to other categories, load them. */
 function nextOpen() {
   if (!cards.nextOpen() && leadsElsewhere) reload("");
 }

@@ -106,7 +106,7 @@ function finish(article, ending) {
   if (follows) toTheEnd();
 }
 
-// ---- what is written and not sent: kept by the server, and in this tab until the server has it
+// ---- unsent text: stored by the server, and in this tab until the server has stored it
 
 function write() {
   sessionStorage.setItem(draft, box.value);
@@ -160,7 +160,7 @@ async function send() {
   if (!answer.ok) return tell(element(html)?.textContent.trim() || page.dataset.failed);
   const article = element(html);
   document.getElementById(article.id)?.remove();
-  for (const earlier of log.querySelectorAll("form.retry")) earlier.remove(); // only the last turn can be asked again
+  for (const earlier of log.querySelectorAll("form.retry")) earlier.remove(); // only the last turn can be retried
   log.append(article);
   window.htmx?.process(article);
   document.getElementById("nothing")?.remove();
@@ -199,7 +199,7 @@ if (form) {
       send();
     }
   });
-  if (touch.matches) box.removeAttribute("aria-describedby"); // the keys of a real keyboard
+  if (touch.matches) box.removeAttribute("aria-describedby"); // keys of a physical keyboard
   box.addEventListener("input", write);
   window.addEventListener("pagehide", keepAtTheLast);
   box.value = sessionStorage.getItem(draft) || box.value;
@@ -226,7 +226,7 @@ const wide = window.matchMedia("(min-width: 700px)");
 const tools = document.getElementById("tools");
 const fold = () => {
   task.open = wide.matches;
-  tools.open = wide.matches || !form; // where nothing can be sent, the way onward is in sight
+  tools.open = wide.matches || !form; // if nothing can be sent, show the next step
 };
 fold();
 wide.addEventListener("change", fold);
@@ -266,7 +266,7 @@ for (const button of document.querySelectorAll("[data-opens]")) {
   button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
 }
 
-// ---- the clock, and whether everybody pauses
+// ---- the clock, and pauses of the event
 
 async function look() {
   try {
@@ -285,7 +285,7 @@ async function look() {
 }
 setInterval(look, LOOK_MS);
 
-// ---- messages of the organisers: a banner that blocks nothing, until it is closed
+// ---- messages of the organisers: a non-blocking banner until it is closed
 
 const SEEN = "theodolite.news";
 const news = document.getElementById("news");
@@ -303,4 +303,4 @@ document.getElementById("news-close").addEventListener("click", () => {
   news.hidden = true;
 });
 if (isUnfocused() && !location.hash) focusComposer();
-if (form && csrf()) toTheEnd("instant"); // a page that comes glides nowhere: somebody may be pressing a button on it already
+if (form && csrf()) toTheEnd("instant"); // no smooth scroll on load: someone may already be pressing a button

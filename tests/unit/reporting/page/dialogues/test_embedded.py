@@ -40,7 +40,7 @@ def test_beyond_the_limit_the_file_is_bounded_and_states_its_content(data):
 
     assert 20 < n < 200
     assert sum(len(json.dumps(case)) for case in data["cases"]) < 1.5 * LETTERS
-    assert f"{n} of 2,250 dialogues stand in this file" in page()
+    assert f"{n} of 2,250 dialogues are in this file" in page()
     assert "theodolite show demo LABEL" in page()
     assert data["planned"] == 2250
 

@@ -27,7 +27,7 @@ def test_a_scripted_judge_with_missing_control_answers_gives_no_finding():
 
 def test_a_doubtful_result_opens_its_dialogues():
     subject, found = tables(replace(PLAIN, quoting=40, ungrounded=("d001", "d003"), control_passed=60))
-    cell = cells(found["What verdicts rest on"])["Quote words that are not there"]
+    cell = cells(found["Basis of the verdicts"])["Quotes not in the dialogue"]
 
     assert cell.text == "2 of 40 (5.0%)"
     assert subject.sets.sets[cell.opens].cases == (0, 2)

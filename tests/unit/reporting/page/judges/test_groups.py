@@ -30,7 +30,9 @@ def test_a_table_states_the_agreement_of_each_group_and_who_is_in_none(evidence,
     table, _ = group_tables(subject_of(evidence, findings, facts(), reading_aids()))
 
     assert table.title.startswith("By age: groundedness, score, ")
-    assert table.notes == ("1 person did not say; 1 person is in groups of fewer than three, which are not named.",)
+    assert table.notes == (
+        ("1 person gave no information; 1 person is in groups of fewer than three, which are not named."),
+    )
     assert [row[0] for row in table.rows] == ["old (3 people)", "young (3 people)"]
     assert table.texts[0][1].startswith("1")
     assert "adjusted p" in table.rows[0][3]

@@ -1,4 +1,4 @@
-"""Effects of suggestions in the report: a table beside the effects of orders, with a note on its limit."""
+"""Effects of suggestions in the report: a table next to the effects of orders, with a note on its limit."""
 
 from __future__ import annotations
 

@@ -39,10 +39,10 @@ def test_a_validation_report_shows_agreement_accuracy_and_the_ceiling():
         "Agreement with ben",
         "Defects (defect) against ben",
         "The ceiling: agreement of anna and ben",
-        "How it reads and replies",
+        "Calls and replies",
     ]
     assert view.about == "30 of 58 judged dialogues, compared with anna, ben."
-    assert view.limitations[0].startswith("Attacks and repeated readings were left out")
+    assert view.limitations[0].startswith("Attacks and repeated readings were skipped,")
 
 
 def test_figures_have_counts_and_intervals():
@@ -134,7 +134,7 @@ def test_many_people_share_a_table_with_one_row_each():
     assert [table.title for table in view.tables] == [
         "Agreement with each person",
         "Defects (defect) against each person",
-        "How it reads and replies",
+        "Calls and replies",
     ]
     assert [row[0] for row in view.tables[0].rows] == list(people)
-    assert view.about.endswith("compared with 6 people one by one.")
+    assert view.about.endswith("compared with 6 single people.")

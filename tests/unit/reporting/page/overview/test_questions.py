@@ -33,7 +33,7 @@ def test_one_application_has_no_comparison():
 
 
 def test_the_clearest_gap_names_both_groups_with_their_counts():
-    question = answers("xstest")["Who was harmed more?"]
+    question = answers("xstest")["Which groups were harmed more?"]
 
     assert question.answers[0].startswith("mistralinstruct, Prohibited content released by type: ")
     assert "23 of 25 (92.0%) against contrast_discr: 2 of 25 (8.0%), 84.0 points (41.2 to 93.6)" in question.answers[0]
@@ -41,7 +41,7 @@ def test_the_clearest_gap_names_both_groups_with_their_counts():
 
 
 def test_without_groups_the_question_about_harm_is_unanswered():
-    assert answers("live")["Who was harmed more?"].answers[0].startswith("Unknown: no dialogue has a group")
+    assert answers("live")["Which groups were harmed more?"].answers[0].startswith("Unknown: no dialogue has a group")
 
 
 def test_an_unvalidated_judge_is_marked():

@@ -52,7 +52,7 @@ def test_without_a_price_the_bars_show_tokens_and_a_note_counts_the_calls():
 
     assert chart.title.startswith("Tokens by")
     assert chart.table.texts[0][6] == "cost unknown"
-    assert chart.table.notes == ("100 calls without a known price: their cost is in no number.",)
+    assert chart.table.notes == ("100 calls without a known price: their cost is not included.",)
 
 
 def test_without_a_call_there_is_no_chart():

@@ -39,7 +39,7 @@ def test_dialogues_flip_if_the_same_prompts_give_a_defect_in_one_application_and
     assert made["flipped"].n == len(places) > 0
 
 
-def test_nothing_flips_where_one_application_is_under_test():
+def test_one_application_has_no_changed_prompts():
     subject, made = chips("live")
 
     assert made["flipped"].n == 0

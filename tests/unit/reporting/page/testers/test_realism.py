@@ -109,5 +109,5 @@ def test_sides_and_groups_are_named():
     assert found.groups == (
         "age: met by both: young; met by people only: old, teen; met by simulated users only: none",
     )
-    assert "recorded prompts" in found.about
-    assert "recorded prompts" not in table(TesterType.PERSON).about
+    assert "its prompts" in found.about
+    assert "its prompts" not in table(TesterType.PERSON).about

@@ -36,7 +36,7 @@ def blocks(heard, findings):
 
 def test_levels_are_separate_and_state_their_testers(blocks):
     assert [block.title for block in blocks] == ["Red teaming: after", "Field testing: after"]
-    assert blocks[1].about == "8 responses of 4 testers; 1 not handed in, not in it."
+    assert blocks[1].about == "8 responses of 4 testers; 1 not submitted, excluded."
 
 
 def test_a_question_shows_counts_middle_and_top_of_each_application(blocks):

@@ -39,10 +39,10 @@ def without(evidence, n):
 @pytest.mark.parametrize(
     ("evidence", "words"),
     [
-        (live_evidence(held=3), "go on where this run stopped"),
+        (live_evidence(held=3), "resume this run:"),
         (live_evidence(script=("hello",)), "replace the script with a model (large)"),
         (without(live_evidence(), 20), "find out why 23 of 60 lack labels; most often: missing (20)"),
-        (by_nobody(), "let a judge or people label: nobody has yet"),
+        (by_nobody(), "add labels by a judge or people: without them"),
         (live_evidence(), "label 40 dialogues (about 20 min)"),
         (by_rule(example=True), "replace the example rows of customers"),
         (by_rule(example=False), "add personas rather than repeats: 6 of them carry all this evidence"),

@@ -13,7 +13,7 @@ def told(**changes):
     return spent_text([Call(reply=replace(PAID.reply, **changes))])
 
 
-def test_a_cost_states_what_was_paid_for():
+def test_a_cost_states_its_paid_calls():
     assert spent_text([PAID, PAID]) == "2 calls, 2,400 tokens in, 40 out, $0.00082"
 
 

@@ -25,7 +25,7 @@ def test_lines_fill_the_stretched_area_and_values_stay_within_the_axis():
     assert 'aria-label="Agreement &lt;b&gt;"' in drawn
 
 
-def test_a_value_has_its_interval_and_its_text_beside_it():
+def test_a_value_appears_next_to_its_interval_and_text():
     drawn = chart(marks=[Mark(x=0.25, value=0.5, text="0.50", low=0.25, high=0.75), Mark(x=0.75, value=1.0, text="1")])
 
     assert drawn.count('class="interval"') == 1

@@ -1,11 +1,11 @@
-// Quotes: words of the dialogue as evidence, taken with the mouse or sentence by sentence with the keyboard.
+// Quotes from the dialogue as evidence, selected with the mouse, or by sentence with the keyboard.
 
 /** The evidence of a sheet's answers. */
 export class Quotes {
   /**
-   * @param {HTMLElement} dialogue What was said; its sentences are `.sentence` in `.words[data-turn]`.
+   * @param {HTMLElement} dialogue The dialogue; its sentences are `.sentence` in `.words[data-turn]`.
    * @param {function(): HTMLElement} current Returns the item that evidence is for.
-   * @param {function(HTMLElement): void} changed Told which item has other evidence now.
+   * @param {function(HTMLElement): void} changed Called with the item whose evidence changed.
    */
   constructor(dialogue, current, changed) {
     this.dialogue = dialogue;
@@ -18,7 +18,7 @@ export class Quotes {
     for (const item of document.querySelectorAll(".item")) draw(item, changed);
   }
 
-  /** Offer to take what is selected, beside the selection. */
+  /** Offer a button next to the selection to quote it. */
   offer() {
     this.button.hidden = !this.selected().length;
     if (this.button.hidden) return;
@@ -28,7 +28,7 @@ export class Quotes {
     this.button.style.left = `${Math.max(8, Math.min(box.left, innerWidth - 220) - edge.left)}px`;
   }
 
-  /** Return what is selected of the dialogue, text by text; a triple click reaches into the next one and takes nothing of it. */
+  /** Return the selected parts of the dialogue, text by text; a triple click also touches the next text without selecting it. */
   selected() {
     const selection = getSelection();
     if (selection.isCollapsed || !selection.rangeCount) return [];
@@ -52,7 +52,7 @@ export class Quotes {
     this.changed(item);
   }
 
-  /** Let arrows walk the sentences of the dialogue, from a turn on. */
+  /** Let arrow keys move through the sentences of the dialogue, starting at a turn. */
   pick(turn) {
     const item = this.current();
     if (!fieldOf(item)) return false;
@@ -71,7 +71,7 @@ export function paintEvidence(dialogue, item) {
   }
 }
 
-/** Draw an item's evidence as a list in which each quote can be removed. */
+/** Draw an item's evidence as a list with a button to remove removed. */
 export function draw(item, changed) {
   const field = fieldOf(item);
   if (!field) return;
@@ -97,7 +97,7 @@ export function draw(item, changed) {
   );
 }
 
-/** Walks the sentences with the keyboard: arrows move, Space takes one, Shift+arrow takes more, Enter ends. */
+/** Selects sentences with the keyboard: arrows move, Space selects one, Shift+arrow extends, Enter ends. */
 class Picker {
   constructor(dialogue, turn, done, item) {
     this.sentences = [...dialogue.querySelectorAll(".sentence")];
@@ -166,7 +166,7 @@ class Picker {
     this.sentences[place].classList.toggle("taken", wanted);
   }
 
-  /** End the walk; sentences that follow each other in one text are one quote. */
+  /** End the selection; consecutive sentences of one text form one quote. */
   end(keep) {
     this.stop.abort();
     this.box.hidden = true;
@@ -209,7 +209,7 @@ function fieldOf(item) {
   return item?.querySelector("textarea[name^='quotes:']") ?? null;
 }
 
-/** Return a quote as one line, since a line holds one quote; spaces are compared as one. */
+/** Return a quote as one line, since each line contains one quote; runs of spaces become one space. */
 function inLine(quote) {
   return quote.replace(/\s+/g, " ").trim();
 }
