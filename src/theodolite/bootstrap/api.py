@@ -455,7 +455,7 @@ class StudyRun:
 
 
 def _rate_text(rate: Rate) -> str:
-    """Return a rate with its interval, or with its bound where no defect was found, as in figures and summaries."""
+    """Return a rate with its interval, or with its bound if no defect was found, as in figures and summaries."""
     result = rate.measurement.result
     if rate.defects or rate.estimate is None or result.n < figures.FEW:
         return estimates.rate_text(result)

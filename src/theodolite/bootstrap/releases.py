@@ -446,10 +446,7 @@ def _readme(released: ReleasedRecords, findings: Collection[IdentifierFinding]) 
             "## Anonymisation",
             "",
             "Ids of dialogues, people and sessions are random for this release; no mapping to the originals exists.",
-            (
-                "Records are in the order of the new ids. Times of people's actions are omitted; dates are rounded to "
-                "the month."
-            ),
+            "Records are in the order of the new ids. Times of actions are omitted; dates are rounded to the month.",
             "Attributes that fewer people share than the publisher's minimum are withheld.",
             "The release does not include testers' free-text answers, notes, codings or guesses.",
             "It also omits results that need times or orders; see `not_released` in `release.json`.",

@@ -218,7 +218,7 @@ def write_pipeline(loaded: LoadedStudy, options: PipelineOptions, out: Path) -> 
         StorageUnavailable: If a file cannot be written.
     """
     if out.resolve().is_relative_to(loaded.folder.resolve()):
-        message = f"`{out}` is inside the study's folder, which is copied there; name a folder beside it with --out"
+        message = f"`{out}` is inside the study's folder, which is copied there; choose a folder next to it with --out"
         raise InputError(message)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{1,31}", options.compute):
         message = f"a compute cluster has 2 to 32 letters, digits and dashes; got `{options.compute}`"
@@ -279,14 +279,14 @@ def _copy_study(loaded: LoadedStudy, target: Path) -> None:
     if not file.is_file():
         message = f"the pipeline needs a study folder with `study.yaml`; `{loaded.folder}` has none"
         raise InputError(message)
-    advice = "move the files that it reads into its folder, since the steps receive that folder alone"
+    advice = "move the files that it reads into its folder; the steps receive only that folder"
     try:
         copied = load_study(file, resolver=resource_resolver())
     except InvalidStudyError as error:
         message = f"the study does not load from a copy of its folder; {advice}\n{error}"
         raise InputError(message) from error
     if version_of(copied.study) != version_of(loaded.study):
-        message = f"the copy of the study's folder is another version of the study; {advice}"
+        message = f"the copy of the study's folder has another study version; {advice}"
         raise InputError(message)
 
 

@@ -83,7 +83,7 @@ def rank_sum_test(a: Answers, b: Answers) -> Significance | Undefined:
 
 
 def signed_rank_test(a: Answers, b: Answers) -> Significance | Undefined:
-    """Test whether the same people answer higher the second time on (Wilcoxon).
+    """Test whether the same people answer higher the second time (Wilcoxon).
 
     Args:
         a: First answers; None or NaN = missing.

@@ -41,7 +41,7 @@ class HashField(_Field):
         return None if value is None else bytes(value).hex()
 
     def get_prep_value(self, value: str | bytes | None) -> bytes | None:
-        """Return the bytes; Django may call this twice, the second time on with bytes.
+        """Return the bytes; Django may call this twice, the second time with bytes.
 
         Raises:
             StoreError: If the value is not a hash.
@@ -87,7 +87,7 @@ class MomentField(_Field):
         return None if value is None else _EPOCH + timedelta(microseconds=value)
 
     def get_prep_value(self, value: datetime | int | None) -> int | None:
-        """Return the microseconds; Django may call this twice, the second time on with microseconds."""
+        """Return the microseconds; Django may call this twice, the second time with microseconds."""
         return value if value is None or isinstance(value, int) else (value - _EPOCH) // timedelta(microseconds=1)
 
 

@@ -345,7 +345,7 @@ class NewGroup:
             RefusedTable: If the table or the group has errors, or a file of the name exists.
         """
         if files.known(self.file) is not None:
-            message = f"`{self.file}` exists already; choose another name for the group"
+            message = f"`{self.file}` already exists; choose another name for the group"
             raise RefusedTable(message)
         errors = table_of(self.rows.encode("utf-8"), self.file).faults
         changes = {self.file: self.rows, files.main: text}

@@ -24,7 +24,7 @@ def roles(server):
 
 
 def again(study, server, *flags):
-    """Run a study for the second time on and return what was called."""
+    """Run a study for the second time and return what was called."""
     forget(study)
     server.calls.clear()
     ended = theodolite("run", study.folder, *flags)

@@ -197,7 +197,7 @@ judges: {j: {ask: Polite?, defect: "== no", rule: {any: [x], then: yes, else: no
     [
         ("bare", ""),
         ("bear", "`variant_of` of application `other` is `bear`, which is not in the study. Did you mean `bare`?"),
-        ("other", "`variant_of` of application `other` is `other`, which is itself"),
+        ("other", "`variant_of` of application `other` is `other`, the application itself"),
         ("third", "`variant_of` of application `other` is `third`, which is itself a variant; name `bare`"),
     ],
 )

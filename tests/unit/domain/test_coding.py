@@ -47,8 +47,8 @@ def test_a_codebook_without_codes_is_refused():
 
 @pytest.mark.parametrize(
     ("facts", "words"),
-    [({"name": "x"}, "list its questions"), ({"covers": ("q.why",)}, "has no name")],
-    ids=["a name alone", "questions needs a"],
+    [({"name": "x"}, "list its questions"), ({"covers": ("q.why",)}, "needs a name")],
+    ids=["a name alone", "questions alone"],
 )
 def test_a_codebook_for_some_questions_has_a_name_and_lists_them(facts, words):
     with pytest.raises(InputError, match=words):

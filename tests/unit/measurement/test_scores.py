@@ -125,7 +125,7 @@ def test_the_jackknife_removes_one_cluster_at_a_time():
 
 
 def test_invalid_scores_are_refused():
-    with pytest.raises(InputError, match="of the same units; got 1 and 2"):
+    with pytest.raises(InputError, match="cover the same units; got 1 and 2"):
         correlation([1], [1, 2])
     with pytest.raises(InputError, match="`method` must be one of pearson, spearman, kendall; got 'cosine'"):
         correlation([1, 2, 3], [1, 2, 3], method="cosine")

@@ -166,7 +166,7 @@ def test_a_plan_is_determined_by_the_hash_of_its_study():
         ({"scenarios": ()}, "no tester for `bot`"),
         ({"applications": (recorded(),)}, "plans no dialogue"),
         ({"personas": (group("Ana", "Ana"),)}, "`d002` is the same dialogue as `d001`"),
-        ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would count twice"),
+        ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would be counted twice"),
     ],
 )
 def test_an_impossible_plan_states_why(parts, words):

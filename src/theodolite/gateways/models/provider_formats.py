@@ -96,7 +96,7 @@ def read_response(answer: HttpResponse, *, price: Price | None, secret: Secret) 
 def _response_text(payload: _Json, reason: str, secret: Secret) -> str | AttemptError:
     items = payload.get("output")
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
-        return malformed("the answer holds no `output` with items")
+        return malformed("the answer has no `output` with items")
     if reason == "content_filter":
         return withheld(_BLOCKED)
     parts = [part for item in items if item.get("type") == "message" for part in _list(item.get("content"))]
@@ -196,7 +196,7 @@ def _generated_text(candidate: _Json, finish: Any, blocked: str) -> str | Attemp
         return withheld(f"{_BLOCKED}: {finish}")
     parts = member(candidate, "content", "parts")
     if not candidate or not isinstance(parts, list | None):
-        return malformed("the answer holds no `candidates` with `content`")
+        return malformed("the answer has no `candidates` with `content`")
     texts = [text_at(part, "text") for part in parts or () if not member(part, "thought")]
     asks = any(member(part, "functionCall") is not None for part in parts or ())
     return usable_text("".join(texts), is_cut=finish == "MAX_TOKENS", asks_for_tool=asks)
@@ -320,7 +320,7 @@ def _converse_text(payload: _Json, finish: Any) -> str | AttemptError:
         return withheld(f"{_BLOCKED}: {finish}")
     blocks = member(payload, "output", "message", "content")
     if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
-        return malformed("the answer holds no `output` with a `message`")
+        return malformed("the answer has no `output` with a `message`")
     joined = "".join(text_at(block, "text") for block in blocks)
     asks = any("toolUse" in block for block in blocks)
     return usable_text(joined, is_cut=finish in {"max_tokens", "model_context_window_exceeded"}, asks_for_tool=asks)
@@ -334,7 +334,7 @@ CONVERSE = Dialect(
     form_field=_OUTPUT_FIELD,
     sets_form=lambda params: member(params, _OUTPUT_FIELD, "textFormat") is not None,
 )
-"""Amazon's Converse. Its streams are no server-sent events, so replies are not streamed."""
+"""Amazon's Converse. Its streams are not server-sent events, so replies are not streamed."""
 
 
 _BEDROCK = "bedrock"

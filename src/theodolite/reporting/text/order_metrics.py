@@ -136,7 +136,7 @@ def shift_text(effect: OrderEffect) -> str:
 
 def moved_text(effect: OrderEffect) -> str:
     """Return the effect of an order, e.g. `asked later, compared with asked earlier: share of "yes": +8.3 points`."""
-    return f"{effect.second.shown}, beside {effect.first.shown}: {shift_text(effect)}"
+    return f"{effect.second.shown}, compared with {effect.first.shown}: {shift_text(effect)}"
 
 
 def _number(shift: Estimate, *, ranked: bool) -> str:

@@ -107,7 +107,7 @@ def test_another_voting_rule_is_another_annotator_version(judged):
         ("{guideline: g, rule: {any: [x], then: bad, else: fine}, votes: 5}", "which only models support:"),
         ("{guideline: g, models: [m, nn]}", "names a model `nn`"),
         ("{guideline: g, models: [m, m]}", "names the model `m` twice"),
-        ("{guideline: g, model: m, models: [n]}", "question (`ask`); use exactly one"),
+        ("{guideline: g, model: m, models: [n]}", "needs exactly one of"),
         ('{guideline: g, python: "bot.py:reply"}', "needs `version`"),
         ('{guideline: g, python: "bto.py:reply", version: 1}', "bto.py"),
         ("{guideline: g, model: m, version: 1}", "which belong to `python`"),

@@ -72,7 +72,7 @@ def test_all_errors_are_reported_at_once_with_their_lines(tmp_path):
     assert [line for line, _ in faults] == [2, 3, 5]
     assert "no dialogue `d9`" in faults[0][1]
     assert "`maybe` is not an answer" in faults[1][1]
-    assert "the annotator is unknown;" in faults[2][1]
+    assert "the annotator is unknown" in faults[2][1]
 
 
 @pytest.mark.parametrize(("head", "named"), [("id,whom,s", "`who`. Did you mean `whom`"), ("id,who,x", "`s`")])

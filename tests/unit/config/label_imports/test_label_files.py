@@ -126,7 +126,7 @@ def test_all_errors_are_reported_at_once_with_their_lines(read):
         (6, "`6` is not an answer to `score`"),
         (7, "`turn` is `7`"),
         (8, "`does not apply` is not an answer to `leaked`"),
-        (9, "the annotator is unknown;"),
+        (9, "the annotator is unknown"),
         (10, "`grounded` is the name of a judge of the study"),
         (11, "the study has no person `anma`"),
     ]

@@ -136,13 +136,13 @@ def test_a_symbolic_link_from_a_resource_out_of_the_folder_is_refused(study, tmp
     (study / folder).mkdir()
     (study / folder / "linked.yaml").symlink_to(tmp_path / "secret.txt")
 
-    assert f"{folder}/linked.yaml` leads out" in words_of(study, f"study: s\n{MODEL}{text}")
+    assert f"{folder}/linked.yaml` points outside" in words_of(study, f"study: s\n{MODEL}{text}")
 
 
 def test_a_symbolic_link_from_a_price_list_out_of_the_folder_is_refused(study, tmp_path):
     (study / "prices.yaml").symlink_to(tmp_path / "secret.txt")
 
-    assert "`prices.yaml` leads out" in words_of(study, "study: s\n")
+    assert "`prices.yaml` points outside" in words_of(study, "study: s\n")
 
 
 def test_a_resource_name_with_dots_does_not_leave_its_folder(study):

@@ -104,7 +104,7 @@ def test_an_unknown_pack_is_reported_with_the_closest_name(tmp_path):
 def test_an_empty_study_needs_only_its_application(tmp_path):
     write_starter(tmp_path / "e", StarterKind.EMPTY, {})
 
-    assert [fault.message[:30] for fault in check_study(tmp_path / "e")] == ["the study has no application"]
+    assert [fault.message[:28] for fault in check_study(tmp_path / "e")] == ["the study has no application"]
 
 
 def test_an_existing_study_is_left_unchanged(tmp_path):

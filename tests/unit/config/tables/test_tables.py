@@ -95,7 +95,7 @@ def test_lines_of_json_may_have_missing_keys_and_other_types(tmp_path):
         (b"\x1f\x8bnonsense", "cut off"),
         (b"a,a\n1,2\n", "occurs twice"),
         (b"a,\n1,2\n", "column 2 has no name"),
-        (b'a,b\n1,"2\n', "not closed correctly;"),
+        (b'a,b\n1,"2\n', "not closed correctly"),
     ],
 )
 def test_a_file_that_is_not_a_table_is_an_error(tmp_path, raw, words):

@@ -67,7 +67,7 @@ def test_messages_without_the_field_belong_to_testers_and_are_counted():
     rows, told = turns(file_of(*remarks), ThreadSpeakers(speaker_field="role", application=("bot",)))
 
     assert rows == [("c", "1", "A", "B")]
-    assert told.notes == ("Remarks without `role` , treated as the tester's: 1.",)
+    assert told.notes == ("Remarks without `role`, treated as the tester's: 1.",)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ CASES = {
     ),
     "mixed orientation": (
         {"top": {"summary": "mean", "of": ["a", "b"]}, "a": answers("a"), "b": answers("b", orientation="unstated")},
-        ("nodes", "top", "of"), "mixes orientations under a mean: in `a` higher is worse, in `b` nothing says",
+        ("nodes", "top", "of"), "mixes orientations under a mean: in `a` higher is worse, in `b` its bad end is",
     ),
     "scale from 1": (
         {"top": {"summary": "scale-normalised median", "of": "a"}, "a": answers("a", "1-10")},
@@ -50,11 +50,11 @@ CASES = {
     ),
     "labels in a mean": (
         {"top": {"summary": "mean", "of": "a"}, "a": YES_NO},
-        ("nodes", "top", "of"), "which holds labels, not numbers; recode `a` first",
+        ("nodes", "top", "of"), "which contains labels, not numbers; recode `a` first",
     ),
     "numbers in a set": (
         {"top": {"summary": "set", "of": "a"}, "a": answers("a")},
-        ("nodes", "top", "of"), "which holds numbers, not labels",
+        ("nodes", "top", "of"), "which contains numbers, not labels",
     ),
     "netted impacts": (
         {

@@ -90,7 +90,7 @@ def test_a_single_guideline_with_one_rule_is_one_line_per_application():
 
 def test_the_last_line_states_the_next_step():
     assert summary_named("live").splitlines()[-2].startswith("Next           label 40 dialogues")
-    assert "replace the script with a model" in summary_named("scripted").splitlines()[-2]
+    assert "replace the script with a model" in summary_named("scripted").splitlines()[-1]
 
 
 def test_an_unparseable_judge_is_shown_first_with_one_of_its_replies():

@@ -71,7 +71,7 @@ export function paintEvidence(dialogue, item) {
   }
 }
 
-/** Draw an item's evidence as a list with a button to remove removed. */
+/** Draw an item's evidence as a list with a button to remove each quote. */
 export function draw(item, changed) {
   const field = fieldOf(item);
   if (!field) return;
