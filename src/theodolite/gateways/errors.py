@@ -287,9 +287,7 @@ TRANSLATIONS: dict[type[BaseException], AttemptError] = {
         kind=MalformedReply, message="the answer was cut off or does not match its declared encoding", again=Again.ONCE
     ),
     TooLarge: AttemptError(kind=MalformedReply, message=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
-    TooManyEvents: AttemptError(
-        kind=MalformedReply, message="the answer is a stream with too many events"
-    ),
+    TooManyEvents: AttemptError(kind=MalformedReply, message="the answer is a stream with too many events"),
     PackedOtherwise: AttemptError(
         kind=MalformedReply, message="the answer is compressed with neither gzip nor deflate"
     ),
