@@ -363,5 +363,5 @@ def _annotation(study: Study, record: CaseRecord, annotation: Annotation) -> dic
 
 
 def _quote_place(quote: Quote) -> str:
-    place = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
+    place = f"turn {quote.turn}" if quote.turn > 0 else "turn not stated"
     return "source material" if quote.turn == SOURCE_MATERIAL else place
