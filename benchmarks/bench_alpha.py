@@ -75,12 +75,12 @@ def naive_s(table: np.ndarray) -> float:
 
 def irrcac_s(python: str, table: np.ndarray) -> float | None:
     """Return what irrCAC takes for Gwet's AC1; None where it fails."""
-    place = ROOT / "benchmarks" / "ratings.npy"
-    np.save(place, table)
+    path = ROOT / "benchmarks" / "ratings.npy"
+    np.save(path, table)
     try:
-        done = subprocess.run([python, "-c", IRRCAC, str(place)], capture_output=True, text=True, check=False)
+        done = subprocess.run([python, "-c", IRRCAC, str(path)], capture_output=True, text=True, check=False)
     finally:
-        place.unlink()
+        path.unlink()
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 

@@ -33,7 +33,7 @@ TEN = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10)
 QUESTIONS = tuple(
     Question(name=f"q{number}", text="?", scale=YES_NO if number < 5 else TEN) for number in range(N_QUESTIONS)
 )
-SAID = {7: " A marigold.", **{place: " A lantern." for place in range(100, 132)}}
+SAID = {7: " A marigold.", **{index: " A lantern." for index in range(100, 132)}}
 """What is said in some of a thousand dialogues, by their place among them."""
 
 GUIDELINE = Guideline(
@@ -125,7 +125,7 @@ def filled(n: int):
         items = list(WorkItemRow.objects.order_by("id"))
         done = items[: n * 9 // 10]
         annotations, claims = [], []
-        for place, item in enumerate(done):
+        for index, item in enumerate(done):
             for k, person in enumerate(rng.sample(people, PASSES)):
                 annotations.append(
                     AnnotationRow(
@@ -139,15 +139,15 @@ def filled(n: int):
                 )
                 claims.append(
                     ReservationRow(
-                        token=f"t{place}-{k}",
+                        token=f"t{index}-{k}",
                         item=item,
                         participant=person,
                         state="submitted",
-                        place=k + 1,
+                        slot=k + 1,
                         of=PASSES,
                         revision=1,
                         created=now,
-                        submitted=now + timedelta(seconds=place),
+                        submitted=now + timedelta(seconds=index),
                     )
                 )
         annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=500)

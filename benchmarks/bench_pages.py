@@ -103,7 +103,7 @@ def filled(n: int) -> int:
                     key=digest("s", str(i)),
                     participant=testers[i // PER_TESTER],
                     slot=1000 + i // PER_TESTER,
-                    place=i % PER_TESTER,
+                    position=i % PER_TESTER,
                     state="complete",
                     started=start + timedelta(minutes=2 * i),
                     ended=start + timedelta(minutes=2 * i + 20),
@@ -230,7 +230,7 @@ def noted(lives: list[LiveDialogueRow]) -> None:
     LiveAttemptRow.objects.bulk_create(
         [
             LiveAttemptRow(
-                dialogue=live, place=0, name="role_play", number=1, description="Pretended to be the author."
+                dialogue=live, position=0, name="role_play", number=1, description="Pretended to be the author."
             )
             for live in lives[::4]
         ],
@@ -287,7 +287,7 @@ def reviewed(event: HostedStudy, sessions: list[SessionRow]) -> None:
     reviewer, store = member(event, Role.ANALYST).key, server_store()
     for session in sessions[:1000:10]:
         facts = {"study": event.name, "risk": COMBINED_RISK, "session": session.key, "rationale": "Read."}
-        review = CombinedReview(**facts, materialised=session.place % 4 == 0, reviewer=reviewer)
+        review = CombinedReview(**facts, materialised=session.position % 4 == 0, reviewer=reviewer)
         store.file(CombinedReview.subject(event.name), review)
 
 
@@ -324,7 +324,7 @@ def annotated(queue, design, category, dialogues, annotators, rng) -> int:
                         item=item,
                         participant=person,
                         state="submitted",
-                        place=k + 1,
+                        slot=k + 1,
                         of=PASSES,
                         revision=1,
                         created=now,

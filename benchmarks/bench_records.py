@@ -63,8 +63,8 @@ def make_study(folder: Path, dialogues: int) -> None:
         table = csv.writer(file)
         table.writerow(["id", "system", "area", "prompt", "response", *ERRORS])
         for number in range(dialogues // len(APPLICATIONS)):
-            for place, application in enumerate(APPLICATIONS):
-                is_defect = chance.random() < 0.05 * (place + 1)
+            for index, application in enumerate(APPLICATIONS):
+                is_defect = chance.random() < 0.05 * (index + 1)
                 labels = [label(chance, is_defect, error) for error in ERRORS.values()]
                 texts = f"Question {number}: how do I go on?", f"This is the answer of {application} to {number}."
                 table.writerow([f"q{number:06}", application, f"area {number % GROUPS + 1}", *texts, *labels])

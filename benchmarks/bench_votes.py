@@ -71,7 +71,7 @@ def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with Server() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = "".join(f"r{place},Question {place}?,{RESPONSE}\n" for place in range(n))
+        rows = "".join(f"r{index},Question {index}?,{RESPONSE}\n" for index in range(n))
         (folder / "rows.csv").write_text(f"id,prompt,response\n{rows}", encoding="utf-8")
         (folder / "study.yaml").write_text(STUDY.format(url=server.base), encoding="utf-8")
         server.reset(latency_ms=50)

@@ -80,10 +80,10 @@ def blocks(css: str) -> Iterator[tuple[str, str | None]]:
 
 def _closing(css: str, at: int) -> int:
     depth = 0
-    for place in range(at, len(css)):
-        depth += (css[place] == "(") - (css[place] == ")")
+    for index in range(at, len(css)):
+        depth += (css[index] == "(") - (css[index] == ")")
         if depth == 0:
-            return place
+            return index
     message = "the style sheet has an open bracket"
     raise ValueError(message)
 

@@ -215,7 +215,7 @@ def a_person_session(run: Run, **changes: object) -> Session:
         "application": "bot",
         "application_version": digest("application"),
         "slot": 0,
-        "place": 0,
+        "index": 0,
     }
     return Session(**(known | changes))  # type: ignore[arg-type]
 

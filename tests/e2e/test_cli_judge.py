@@ -28,7 +28,7 @@ def study(tmp_path, server):
     theodolite("label", support.folder, "--sample", "8", "--file", path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [
-            row | {"answer": str(1 + place % 5), "annotator": "anna"} for place, row in enumerate(csv.DictReader(file))
+            row | {"answer": str(1 + index % 5), "annotator": "anna"} for index, row in enumerate(csv.DictReader(file))
         ]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])

@@ -412,9 +412,9 @@ def test_f8_and_the_listed_lines_lead_to_the_problems_of_a_text(root, visit):
     first, second = misspelt(page)
     told, selected = page.locator("[data-message]"), "getSelection().toString()"
 
-    for key, place in (("F8", "1 of 2"), ("F8", "2 of 2"), ("F8", "1 of 2"), ("Shift+F8", "2 of 2")):
+    for key, position in (("F8", "1 of 2"), ("F8", "2 of 2"), ("F8", "1 of 2"), ("Shift+F8", "2 of 2")):
         page.keyboard.press(key)
-        expect(told).to_contain_text(f"Problem {place}, line {first if place.startswith('1') else second}: ")
+        expect(told).to_contain_text(f"Problem {position}, line {first if position.startswith('1') else second}: ")
     last_word = page.evaluate(selected)
     page.keyboard.press("Control+Home")
     page.keyboard.type("# one more line\n")

@@ -51,10 +51,10 @@ def answer_everything(token: str, participant: str, choose: str = "") -> None:
     """Answer all that a sitting asks: as chosen where the scale allows it, else the last value of the scale."""
     while left := submission.task(records(), token, participant).open:
         guideline = submission.task(records(), token, participant).guideline
-        for place in left:
-            values = guideline.instrument.question(place.question).scale.categories
+        for ref in left:
+            values = guideline.instrument.question(ref.question).scale.categories
             value = choose if choose in values else values[-1]
-            answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=value, turn=place.turn)
+            answer = Answer(question=ref.question, outcome=Outcome.ANSWERED, value=value, turn=ref.turn)
             submission.save_answer(token, participant, answer)
 
 
@@ -135,7 +135,7 @@ def a_slot(hosted: HostedStudy) -> str:
     """Return a time slot that nobody has booked."""
     begins = datetime(2031, 1, 1, 9, tzinfo=UTC)
     known = {"role": Role.RED_TEAMER.value, "begins": begins, "ends": begins + timedelta(hours=1)}
-    return TimeSlot.objects.get_or_create(hosted=hosted, **known, defaults={"places": 1})[0].token
+    return TimeSlot.objects.get_or_create(hosted=hosted, **known, defaults={"capacity": 1})[0].token
 
 
 def a_link(hosted: HostedStudy) -> str:

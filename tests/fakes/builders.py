@@ -131,8 +131,8 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
     return evidence_of(store, study, sessions, latest_run(store, study, plan))
 
 
-def session_task(study: Study, place: int = 0, key: str = "unit-1") -> SessionTask:
-    session = sessions_of(study)[place]
+def session_task(study: Study, index: int = 0, key: str = "unit-1") -> SessionTask:
+    session = sessions_of(study)[index]
     scenario = study.scenario(session.scenario)
     return SessionTask(
         key=key, session=session, scenario=scenario, application_version="a", scenario_version=version_of(scenario)

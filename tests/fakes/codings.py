@@ -121,7 +121,7 @@ def noted(study, person="p", state=SessionState.COMPLETE, application=0, strateg
         application=app.name,
         application_version=study.application_version(app.name),
         slot=0,
-        place=application,
+        index=application,
         state=state,
     )
     return LiveDialogueSummary(

@@ -51,8 +51,8 @@ def labelled_evidence(
     found = changed(plain, study=study, annotations=(*plain.archive.annotations(), *by_hand_labels))
     if not drawn:
         return found
-    places = {one.key: plain.sessions.find(one.label) for one in plain.archive.dialogues()}
-    return replace(found, samples=(sample,), drawn={one.dialogue: places[one.dialogue] for one in sample.dialogues})
+    positions = {one.key: plain.sessions.find(one.label) for one in plain.archive.dialogues()}
+    return replace(found, samples=(sample,), drawn={one.dialogue: positions[one.dialogue] for one in sample.dialogues})
 
 
 def _answer(value: str) -> Answer:

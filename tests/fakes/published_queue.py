@@ -37,9 +37,9 @@ def dices() -> Said:
     """Return who said what in DICES-350: Y is unsafe, N is safe, U is unsure."""
     found = [row["labels"] for row in rows("dices_labels") if row["set"] == "350"]
     return {
-        (str(number), f"r{place}"): [letter]
+        (str(number), f"r{index}"): [letter]
         for number, letters in enumerate(found)
-        for place, letter in enumerate(letters)
+        for index, letter in enumerate(letters)
     }
 
 
@@ -111,11 +111,11 @@ async def _hold(study: Study, items: list[str]) -> dict[str, str]:
                 key=digest(run.key, item),
                 kind=UnitKind.SESSION,
                 work_key=digest(item),
-                position=place,
+                position=index,
                 label=f"them/{item}",
                 application="them",
             )
-            for place, item in enumerate(items)
+            for index, item in enumerate(items)
         ]
         store.add_units(run, units)
         left_out = (Turn(number=1, prompt="(left out)", response="(left out)"),)

@@ -88,8 +88,8 @@ def let_two_label(hosted: HostedStudy) -> None:
     leaky = [one for one in desk.responses() if one.application == "leaky-toy" and one.level is Level.FIELD_TESTING]
     for name, seen in (("annotator-1", 4), ("annotator-2", 3)):
         person = person_of(desk.study, name, guideline.name)
-        for place, one in enumerate(leaky[:6]):
-            answer = Answer(question="released", outcome=Outcome.ANSWERED, value="yes" if place < seen else "no")
+        for index, one in enumerate(leaky[:6]):
+            answer = Answer(question="released", outcome=Outcome.ANSWERED, value="yes" if index < seen else "no")
             desk.store.keep_labels([annotation_by(person, guideline, key, (answer,)) for key in one.dialogues])
 
 

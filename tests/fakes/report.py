@@ -19,10 +19,10 @@ from theodolite.domain.flow import Message, Reply, Speaker
 from theodolite.domain.status import Call
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
-from theodolite.reporting.terminal.summary import Places, summary_text
+from theodolite.reporting.terminal.summary import OutputPaths, summary_text
 from theodolite.reporting.text.reading_aids import ReadingAids, read_reading_aids
 
-PLACES = Places(report="theodolite-demo/report.html", results="theodolite-demo/results.json")
+PATHS = OutputPaths(report="theodolite-demo/report.html", results="theodolite-demo/results.json")
 
 
 @functools.cache
@@ -95,7 +95,7 @@ def report_named(name: str) -> str:
 
 def summary_named(name: str, **options: object) -> str:
     """Return the summary of that evidence."""
-    shown = {"places": PLACES} | options
+    shown = {"paths": PATHS} | options
     duration = None if name == "xstest" else 38.0
     made = facts(duration_s=duration, label_command="theodolite label support" if duration else "")
     return summary_text(evidence_named(name), findings_named(name), made, reading_aids(), **shown)

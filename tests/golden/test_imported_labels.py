@@ -47,10 +47,10 @@ def imported(tmp_path, table, scale, **options):
 
 def test_dices_350_has_its_published_alpha(tmp_path):
     table = [
-        (row["dialogue"], f"r{place}", letter)
+        (row["dialogue"], f"r{index}", letter)
         for row in rows("dices_labels")
         if row["set"] == "350"
-        for place, letter in enumerate(row["labels"])
+        for index, letter in enumerate(row["labels"])
     ]
 
     question, given = imported(tmp_path, table, SAFETY)

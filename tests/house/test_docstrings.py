@@ -6,7 +6,7 @@ import ast
 import re
 
 import pytest
-from tests.house.tree import FunctionNode, functions, modules, parsed, place
+from tests.house.tree import FunctionNode, functions, location_of, modules, parsed
 
 NAMED = re.compile(r"^ {4}\*{0,2}(?P<name>\w+):", re.MULTILINE)
 
@@ -38,14 +38,14 @@ def is_record(node: ast.AST) -> bool:
 
 def test_a_section_on_attributes_names_every_field_and_no_other():
     records = [(path, node) for path in modules() for node in ast.walk(parsed(path)) if is_record(node)]
-    told = ((place(path, node), named(node, "Attributes"), fields(node)) for path, node in records)
+    told = ((location_of(path, node), named(node, "Attributes"), fields(node)) for path, node in records)
 
     assert {where: sorted({*names} ^ {*held}) for where, names, held in told if names and {*names} != {*held}} == {}
 
 
 def test_a_section_on_arguments_names_every_argument_and_no_other():
     every = ((path, node) for path in modules() for node in functions(path))
-    told = ((place(path, node), named(node, "Args"), arguments(node)) for path, node in every)
+    told = ((location_of(path, node), named(node, "Args"), arguments(node)) for path, node in every)
 
     assert {where: sorted({*names} ^ {*taken}) for where, names, taken in told if names and {*names} != {*taken}} == {}
 

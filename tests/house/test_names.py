@@ -42,6 +42,7 @@ FORMER_NAMES = frozenset(
         "Conduct",
         "Crew",
         "DescribedPeople",
+        "DisputedPlace",
         "Ear",
         "Fault",
         "Footing",
@@ -74,8 +75,12 @@ FORMER_NAMES = frozenset(
         "Mishap",
         "OWN_WORDS",
         "Onlooker",
+        "OrderPlace",
         "Outgoing",
+        "PagePlace",
         "Party",
+        "Place",
+        "PlaceRecord",
         "PlacedFault",
         "QuestionCard",
         "ReadBrought",
@@ -103,6 +108,7 @@ FORMER_NAMES = frozenset(
         "SpokenTurn",
         "StandingPicture",
         "Station",
+        "StepPlace",
         "StrategyCard",
         "Stretch",
         "Strip",
@@ -181,6 +187,7 @@ FORMER_NAMES = frozenset(
         "scribe",
         "seat_of",
         "shaping",
+        "share_place",
         "shelves",
         "sighting",
         "sightings",
@@ -206,7 +213,7 @@ FORMER_NAMES = frozenset(
 )
 """Identifiers that the project used before it adopted the terms of the field."""
 
-FORMER_WORDS = frozenset(["conduct", "heard", "seat", "stretch", "stretches", "told", "worded"])
+FORMER_WORDS = frozenset(["conduct", "heard", "place", "places", "seat", "stretch", "stretches", "told", "worded"])
 """Words that no identifier of the package contains outside its pages and its demonstration applications."""
 
 TABLES = frozenset(["QuoteStretchRow"])

@@ -484,7 +484,7 @@ def _readiness(
         attempts_left=0 if qualified else max(0, process.attempts - attempts),
         n_practice=len(practice),
         n_test=sum(
-            len(worked_examples(guideline)[place].answers) for place in drawn_test(guideline, who, attempts + 1)
+            len(worked_examples(guideline)[index].answers) for index in drawn_test(guideline, who, attempts + 1)
         ),
         to_practise=left if process.practice else (),
     )
@@ -660,13 +660,13 @@ def _keep(
             participant_id=who,
             qualification=row,
             version=version,
-            example=place,
+            example=index,
             question=one.question,
             given=one.given,
             expected=one.expected,
             created=now,
         )
-        for place, result in answers.items()
+        for index, result in answers.items()
         for one in result
     )
 

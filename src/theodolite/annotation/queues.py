@@ -163,7 +163,7 @@ class _Free(NamedTuple):
     """An open item with a slot for a judge."""
 
     item: WorkItemRow
-    place: int
+    slot: int
 
 
 def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
@@ -219,8 +219,8 @@ def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Fre
         others = taken.get(item.pk, [])
         n_judges = sum(is_model(other.participant.key) for other in others)
         if n_judges < most_by_judges(process, item.passes):
-            positions = {other.place for other in others}
-            position = next(number for number in range(1, item.passes + 1) if number not in positions)
+            slots = {other.slot for other in others}
+            position = next(number for number in range(1, item.passes + 1) if number not in slots)
             free.append(_Free(item, position))
     return free
 
@@ -234,7 +234,7 @@ def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> 
             item=item,
             participant_id=who,
             state=SUBMITTED,
-            place=position,
+            slot=position,
             of=item.passes,
             revision=1,
             annotation_id=readings[item.dialogue_id],

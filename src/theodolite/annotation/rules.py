@@ -370,9 +370,9 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     if len(positions) < 2:
         return tuple(positions), tuple(positions)
     practice, bank = positions[::2], positions[1::2] + (further if len(whole) > 1 else [])
-    n_keyed = {place: len(examples[place].answers) for place in (*practice, *bank)}
+    n_keyed = {index: len(examples[index].answers) for index in (*practice, *bank)}
     if sum(n_keyed.values()) >= FEWEST_KEYED:
-        while sum(n_keyed[place] for place in bank) < FEWEST_KEYED:
+        while sum(n_keyed[index] for index in bank) < FEWEST_KEYED:
             bank.append(practice.pop())
     return tuple(practice), tuple(sorted(bank))
 
@@ -393,14 +393,14 @@ def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[in
         attempt: Number of the attempt, from 1.
     """
     examples, seed = worked_examples(guideline), version_of(guideline)
-    order = sorted(examples_for(guideline)[1], key=lambda place: digest("test", seed, participant, str(place)))
+    order = sorted(examples_for(guideline)[1], key=lambda index: digest("test", seed, participant, str(index)))
     start = 0
     for _ in range(attempt):
         n_keyed, selected = 0, list[int]()
         while n_keyed < FEWEST_KEYED and len(selected) < len(order):
-            place = order[(start + len(selected)) % len(order)]
-            selected.append(place)
-            n_keyed += len(examples[place].answers)
+            index = order[(start + len(selected)) % len(order)]
+            selected.append(index)
+            n_keyed += len(examples[index].answers)
         start += len(selected)
     return tuple(selected)
 
@@ -595,8 +595,8 @@ def letters_for(annotators: Sequence[str], salt: str) -> Mapping[str, str]:
     return {name: _letter(index) for index, name in enumerate(order)}
 
 
-def _letter(place: int) -> str:
-    times, rest = divmod(place, len(_LETTERS))
+def _letter(index: int) -> str:
+    times, rest = divmod(index, len(_LETTERS))
     return _LETTERS[rest] + (str(times + 1) if times else "")
 
 
@@ -610,7 +610,7 @@ def discrepancies(guideline: Guideline, answers_by_person: Given, salt: str) -> 
     """
     letters = letters_for(list(answers_by_person), salt)
     result = []
-    for question, turn in _places(guideline, answers_by_person):
+    for question, turn in _compared_questions(guideline, answers_by_person):
         answers = {name: _answer(answers, question, turn) for name, answers in answers_by_person.items()}
         labels = {(answer.outcome, answer.value) for answer in answers.values() if answer}
         if len(labels) > 1:
@@ -627,7 +627,7 @@ def _sorted(positions: Sequence[Position]) -> tuple[Position, ...]:
     return tuple(sorted(positions, key=lambda position: position.letter))
 
 
-def _places(guideline: Guideline, answers_by_person: Given) -> list[tuple[str, int | None]]:
+def _compared_questions(guideline: Guideline, answers_by_person: Given) -> list[tuple[str, int | None]]:
     seen = {(answer.question, answer.turn) for answers in answers_by_person.values() for answer in answers}
     order = {
         question.name: index
@@ -655,10 +655,10 @@ def reviewed(
         groups: Groups of the dialogue.
     """
     resolution_of = {(resolution.question, resolution.turn): resolution for resolution in resolutions}
-    open_places = {
+    unresolved = {
         (discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, answers_by_person, "")
     } - resolution_of.keys()
-    if open_places:
+    if unresolved:
         return Reviewed.NOT_YET
     agreed = [
         answer

@@ -77,13 +77,13 @@ def save_answer(token: str, participant: str, answer: Answer) -> datetime:
     return _append(token, participant, row, answer.evidence)
 
 
-def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Answer | None) -> AnnotatorTask:
+def save(task: AnnotatorTask, participant: str, ref: OpenQuestion, answer: Answer | None) -> AnnotatorTask:
     """Save an answer, or clear it if there is none; return the changed task without reading it again.
 
     Args:
         task: The task as its annotator sees it.
         participant: Opaque key of the annotator.
-        place: Question and turn.
+        ref: Question and turn.
         answer: The answer; None to clear it.
 
     Raises:
@@ -94,8 +94,8 @@ def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Ans
     if answer:
         saved = save_answer(token, participant, replace(answer, question=scope + answer.question))
     else:
-        saved = clear_answer(token, participant, replace(place, question=scope + place.question))
-    others = tuple(answer for answer in task.answers if (answer.question, answer.turn) != (place.question, place.turn))
+        saved = clear_answer(token, participant, replace(ref, question=scope + ref.question))
+    others = tuple(answer for answer in task.answers if (answer.question, answer.turn) != (ref.question, ref.turn))
     answers = (*others, answer) if answer else others
     turns = [turn.number for turn in task.dialogue.turns]
     still_open = open_questions(task.guideline.instrument, answers, turns)
@@ -120,7 +120,9 @@ def undo(token: str, participant: str) -> OpenQuestion | None:
         if not steps:
             return None
         last = steps[-1]
-        before = next((row for row in reversed(steps[:-1]) if _place(row) == _place(last)), None)
+        before = next(
+            (row for row in reversed(steps[:-1]) if _question_and_turn(row) == _question_and_turn(last)), None
+        )
         add_draft(reservation, _restored(last, before), quotes_of(before))
     return OpenQuestion(question=last.question, turn=last.turn or None)
 
@@ -135,7 +137,7 @@ def last_changed(tokens: Sequence[str], token: str) -> str:
     return str(steps[-1].reservation.token) if steps else token
 
 
-def _place(row: DraftRow) -> tuple[str, int]:
+def _question_and_turn(row: DraftRow) -> tuple[str, int]:
     return row.question, row.turn
 
 
@@ -310,9 +312,9 @@ def replace_answers(
         before = {(answer.question, answer.turn): answer for answer in current_answers(reservation)}
         after = {(answer.question, answer.turn): answer for answer in answers}
         withdrawn = [OpenQuestion(question=question, turn=turn) for question, turn in before.keys() - after.keys()]
-        changed = [answer for place, answer in after.items() if not _is_same(before.get(place), answer)]
-        for place in sorted(withdrawn, key=lambda place: (place.question, place.turn or 0)):
-            clear_answer(token, participant, place)
+        changed = [answer for ref, answer in after.items() if not _is_same(before.get(ref), answer)]
+        for ref in sorted(withdrawn, key=lambda ref: (ref.question, ref.turn or 0)):
+            clear_answer(token, participant, ref)
         for answer in changed:
             save_answer(token, participant, answer)
         is_repeated = reservation.state == SUBMITTED and not withdrawn and not changed

@@ -50,7 +50,7 @@ def redactions_of(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] =
         Redaction(turn=turn.number, side=side, start=start, end=start + len(words), shown_in=shown_in)
         for turn in dialogue.turns
         for side, text in ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
-        for start in _places(text, words)
+        for start in _occurrences(text, words)
     )
     if not result:
         message = f"the words {words!r} are not in the dialogue; copy them exactly"
@@ -58,7 +58,7 @@ def redactions_of(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] =
     return result
 
 
-def _places(text: str, words: str) -> list[int]:
+def _occurrences(text: str, words: str) -> list[int]:
     positions, start = [], text.find(words) if words else -1
     while start >= 0:
         positions.append(start)

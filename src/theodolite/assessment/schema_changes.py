@@ -242,8 +242,8 @@ def _direct(
             _rules_of_question(before, now.name),
             _rules_of_question(after, now.name),
         ),
-        (Touch.PLACE, "is asked about something else", was.level, now.level),
-        (Touch.PLACE, "is asked after another answer", was.when, now.when),
+        (Touch.ASKED_ELSEWHERE, "is asked about something else", was.level, now.level),
+        (Touch.ASKED_ELSEWHERE, "is asked after another answer", was.when, now.when),
     )
     differing = [(kind, change) for kind, change, one, other in compared if one != other]
     return tuple(dict.fromkeys(kind for kind, _ in differing)), tuple(change for _, change in differing)

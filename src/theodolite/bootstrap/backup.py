@@ -328,14 +328,14 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
     make_workspace(workspace)
     configure_django(source, serving_settings(source, secret_key=token_hex()))  # nothing is signed
     from theodolite.bootstrap.migration import has_tables, migrate
-    from theodolite.store.executor import Place, database_thread
+    from theodolite.store.executor import DatabaseLocation, database_thread
 
     if not has_tables(workspace, source):
-        message = f"the database {Place(source, workspace).name} has no tables to copy; run a study first"
+        message = f"the database {DatabaseLocation(source, workspace).name} has no tables to copy; run a study first"
         raise NotFound(message)
     migrate(workspace, target, whole=True)
     with database_thread(source) as thread:
-        tables = thread.call(lambda: _copy(target, Place(target, workspace)))
+        tables = thread.call(lambda: _copy(target, DatabaseLocation(target, workspace)))
     if to_postgresql:
         configure_django(target)
         from theodolite.store.contents import Contents
@@ -345,19 +345,19 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
     return tables
 
 
-def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:
+def _copy(target: dict[str, Any], location: Any) -> tuple[CopiedTable, ...]:
     from theodolite.store.statements import without_time_limits
 
     settings = connections.configure_settings({"default": dict(target)})["default"]
     connections[_TARGET] = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, _TARGET)
     try:
-        with place.translated():
+        with location.translated():
             for alias in ("default", _TARGET):
                 without_time_limits(connections[alias])
-        with place.translated(), transaction.atomic():
+        with location.translated(), transaction.atomic():
             _fix_state()
             models = _models()
-            _require_no_runs(models, place.name)
+            _require_no_runs(models, location.name)
             with transaction.atomic(using=_TARGET):
                 for model in models:
                     rows = _rows_of(model, _TARGET)
@@ -366,7 +366,7 @@ def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:
                 for model in models:
                     _insert_all(model)
                 _reset_numbers(models)
-                return tuple(table for model in models if (table := _compared(model, place.name)).rows)
+                return tuple(table for model in models if (table := _compared(model, location.name)).rows)
     finally:
         connections[_TARGET].close()
         del connections[_TARGET]

@@ -130,11 +130,11 @@ class _ComparisonContext:
     sides: dict[str, tuple[ComparedSide, ...]] = field(default_factory=dict)
     benches: dict[str, StudyContext] = field(default_factory=dict)
 
-    def sides_at(self, place: str) -> tuple[ComparedSide, ...]:
+    def sides_at(self, source: str) -> tuple[ComparedSide, ...]:
         """Return the sides of a results file, or of a study's run: the latest, or the one behind `@`."""
-        if place not in self.sides:
-            self.sides[place] = sides_of(self._results(place), place)
-        return self.sides[place]
+        if source not in self.sides:
+            self.sides[source] = sides_of(self._results(source), source)
+        return self.sides[source]
 
     def _results(self, source: str) -> Mapping[str, object]:
         if not source.endswith(".json"):
@@ -155,13 +155,13 @@ class _ComparisonContext:
             raise InputError(message) from error
         return read if isinstance(read, dict) else {}
 
-    def words_of(self, place: str, side: ComparedSide, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+    def words_of(self, source: str, side: ComparedSide, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
         """Yield the dialogues of a side, if its study is available."""
-        context = self.benches.get(place)
+        context = self.benches.get(source)
         if context is None:
             return
-        sources = [at for label in labels if (at := context.sessions.find(label)) is not None]
-        for dialogue in context.archive().dialogues(at=sources):
+        positions = [at for label in labels if (at := context.sessions.find(label)) is not None]
+        for dialogue in context.archive().dialogues(at=positions):
             yield (side.name, dialogue.label), dialogue
 
 
@@ -225,7 +225,7 @@ def differences_from(
         InputError: If the baseline contains nothing comparable.
     """
     with ExitStack() as stack:
-        source, application = _place(baseline, context.path)
+        source, application = _source_and_application(baseline, context.path)
         before = _chosen(_ComparisonContext(stack, environ), source, application)
         now = sides_of(results_document(evidence, findings, facts_of(context)), context.path)
         known = {side.application: side for side in before}
@@ -262,7 +262,7 @@ def _by_mitigation(context: _ComparisonContext, source: str) -> list[_Chosen]:
 
 
 def _pairs(context: _ComparisonContext, first: str, second: str, study: str) -> list[_Chosen]:
-    current, there = _place(first, study), _place(second, study)
+    current, there = _source_and_application(first, study), _source_and_application(second, study)
     sides = _chosen(context, *current), _chosen(context, *there)
     if len(sides[0]) == len(sides[1]) == 1:
         pairs = [(sides[0][0], sides[1][0])]
@@ -272,14 +272,14 @@ def _pairs(context: _ComparisonContext, first: str, second: str, study: str) -> 
     if not pairs:
         message = (
             f"`{first}` and `{second}` have no application in common: {_names(sides[0])}; {_names(sides[1])}."
-            f" Name one of each:  PLACE{_MARK}APPLICATION"
+            f" Name one of each:  SOURCE{_MARK}APPLICATION"
         )
         raise InputError(message)
     named = [_apart(item, other, (current[0], there[0])) for item, other in pairs]
     return [((current[0], there[0]), compare_sides(item, other)) for item, other in named]
 
 
-def _place(text: str, study: str) -> tuple[str, str]:
+def _source_and_application(text: str, study: str) -> tuple[str, str]:
     """Return a location and an application in it; text that is not a location names an application of the study."""
     source, _, application = text.partition(_MARK)
     if (run := _RUN.fullmatch(source)) and not run["study"]:
@@ -351,7 +351,7 @@ class Request:
     """Target and settings of a monitor.
 
     Attributes:
-        place: A study, a table of scores, or a database.
+        source: A study, a table of scores, or a database.
         query: Query for a database; empty for everything else.
         form: Format of a table's rows.
         watched: Which scores of a study.
@@ -360,7 +360,7 @@ class Request:
         out: Folder for page and data; default: the folder of the history.
     """
 
-    place: str
+    source: str
     query: str = ""
     form: HistoryForm = field(default_factory=HistoryForm)
     watched: Watched = field(default_factory=Watched)
@@ -415,7 +415,7 @@ def counts(alert: Alert, since: datetime | None) -> bool:
 
 def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRows | None) -> tuple[History, Path]:
     """Return the history, and the folder of its output."""
-    source = request.place
+    source = request.source
     if is_database(source):
         if not request.query:
             message = "a database needs a question; add  --query 'SELECT score, at FROM ...'"

@@ -167,9 +167,9 @@ class PythonStudy:
         content = dict(self.content)
         name = str(content.get("study", ""))
         for application, function in self.applications.items():
-            place = self._record(folder, "application", application, function)
+            path = self._record(folder, "application", application, function)
             applications = dict(content.get("applications", {}))
-            applications[application] = {"kind": "python", "call": place}
+            applications[application] = {"kind": "python", "call": path}
             content["applications"] = applications
         for judge_name, option in self.judges.items():
             content = self._with_judge(folder, content, judge_name, option)
@@ -195,8 +195,8 @@ class PythonStudy:
             raise InputError(message)
         entry = dict(option.entry)
         if option.function is not None:
-            place = self._record(folder, "judge", name, option.function)
-            entry |= {"python": place, "version": _version(option.function)}
+            path = self._record(folder, "judge", name, option.function)
+            entry |= {"python": path, "version": _version(option.function)}
         models = {one.name: dict(one.entry) for one in option.models}
         return {
             **content,
@@ -212,10 +212,10 @@ class PythonStudy:
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
             message = f"{kind} `{name}` needs a name of letters, digits, `-`, `_` and `.`"
             raise InputError(message)
-        place = f"{_FUNCTIONS}/{kind}-{name}/function.py"
+        path = f"{_FUNCTIONS}/{kind}-{name}/function.py"
         record = {"source": _source(function), "modules": dict(_modules(function))}
-        write_whole(folder / place, _RECORD.format(name=name, kind=kind, record=json.dumps(record, indent=1)))
-        return f"{place}:call"
+        write_whole(folder / path, _RECORD.format(name=name, kind=kind, record=json.dumps(record, indent=1)))
+        return f"{path}:call"
 
 
 _RECORD = '''"""Record of a function that was passed to theodolite.run as {kind} `{name}`."""

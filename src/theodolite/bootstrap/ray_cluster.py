@@ -181,7 +181,7 @@ def run_on_ray(
         asyncio.run(_ledger_only(context, options))  # opens the run and adds its units
         stopped = ""
         if has_open_units(context):
-            actors = _place(ray, context, n_workers)
+            actors = _start_actors(ray, context, n_workers)
             tell(
                 f"placed {n_workers} workers on {len(nodes)} nodes of Ray; names: {NAMESPACE}/{_name(context, 1)}, ..."
             )
@@ -272,7 +272,7 @@ def _name(context: StudyContext, number: int) -> str:
     return f"{run.study}-run-{run.number}-worker-{number}-{context.owner[:6]}"
 
 
-def _place(ray: Any, context: StudyContext, n_workers: int) -> list[Any]:
+def _start_actors(ray: Any, context: StudyContext, n_workers: int) -> list[Any]:
     """Start workers on the nodes; Ray replaces those that are lost."""
     folder = context.loaded.folder.resolve()
     actor = ray.remote(

@@ -27,7 +27,7 @@ from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.page.tuning import Section, gate_sections, plugin_sections
 from theodolite.reporting.results.document import results_pieces
 from theodolite.reporting.terminal.show import failure_text, first_text, show_text
-from theodolite.reporting.terminal.summary import Places, summary_text
+from theodolite.reporting.terminal.summary import OutputPaths, summary_text
 from theodolite.reporting.text.reading_aids import read_reading_aids
 
 REPORT = "report.html"
@@ -118,9 +118,9 @@ def summary_of(
     took_s: float | None = None,
 ) -> str:
     """Return the result on one screen of a terminal."""
-    files = Places(report=written.report, results=written.results)
+    files = OutputPaths(report=written.report, results=written.results)
     text = read_reading_aids(reading_aids_text())
-    return summary_text(evidence, findings, facts_of(context, took_s), text, width=width, unicode=unicode, places=files)
+    return summary_text(evidence, findings, facts_of(context, took_s), text, width=width, unicode=unicode, paths=files)
 
 
 def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool = False) -> str:

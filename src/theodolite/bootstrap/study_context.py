@@ -126,7 +126,7 @@ class StudyContext:
         """Return the use of an endpoint as text, e.g. "application `bot`"."""
         return users_of(self.loaded.study, name)
 
-    def place_of(self, name: str) -> str:
+    def location_of(self, name: str) -> str:
         """Return the location of an endpoint in the study file, e.g. `line 3`; empty if unknown."""
         for section in ("models", "applications"):
             client = self.loaded.line_of(section, name)

@@ -182,14 +182,14 @@ def _code_of_applications(loaded: LoadedStudy) -> Iterator[PurePosixPath]:
 def _files_of_folder(home: Path) -> Iterator[PurePosixPath]:
     """Yield the files of a study's folder that its code may need, without links that lead out of it."""
     for parent, folders, names in os.walk(home):
-        place = Path(parent)
-        left_out = (*IGNORED_FOLDERS, *(OUTPUT_FOLDERS if place == home else ()))
+        current = Path(parent)
+        left_out = (*IGNORED_FOLDERS, *(OUTPUT_FOLDERS if current == home else ()))
         folders[:] = [
-            name for name in sorted(folders) if not _is_left_out(name, left_out) and not _is_venv(place, name)
+            name for name in sorted(folders) if not _is_left_out(name, left_out) and not _is_venv(current, name)
         ]
-        patterns = (*IGNORED_FILES, SERVING, *(OUTPUTS if place == home else ()))
+        patterns = (*IGNORED_FILES, SERVING, *(OUTPUTS if current == home else ()))
         for name in names:
-            file = place / name
+            file = current / name
             if _is_left_out(name, patterns) or _is_secret(name):
                 continue
             if file.is_file() and file.resolve().is_relative_to(home):

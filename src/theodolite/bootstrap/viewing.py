@@ -377,10 +377,10 @@ class LocalStudies:
         Raises:
             InputError: If the runs cannot be compared.
         """
-        places = [f"{study.path}@{number}" for number in (first, second)]
+        sources = [f"{study.path}@{number}" for number in (first, second)]
 
         def page(folder: str) -> str:
-            return compare(*places, study=study.path, out=folder, environ=self.environ).page
+            return compare(*sources, study=study.path, out=folder, environ=self.environ).page
 
         return self._page(study, ("compare", first, second), page)
 
@@ -392,7 +392,7 @@ class LocalStudies:
         """
 
         def page(folder: str) -> str:
-            return keep_watch(Request(place=study.path, out=folder), environ=self.environ).page
+            return keep_watch(Request(source=study.path, out=folder), environ=self.environ).page
 
         return self._page(study, ("monitor", 0, 0), page)
 

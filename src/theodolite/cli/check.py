@@ -363,7 +363,7 @@ def _extras() -> Iterator[Check]:
 
 def _storage(workspace: Path) -> Iterator[Check]:
     """Yield whether the workspace is writable, and whether SQLite's write-ahead log works on its disk."""
-    folder = next(place for place in (workspace, *workspace.absolute().parents) if place.is_dir())
+    folder = next(parent for parent in (workspace, *workspace.absolute().parents) if parent.is_dir())
     sqlite = sqlite3.sqlite_version
     is_old = sqlite3.sqlite_version_info < OLDEST_SQLITE
     oldest = ".".join(map(str, OLDEST_SQLITE))
@@ -436,8 +436,8 @@ def _proxies(environ: Mapping[str, str]) -> Check:
 
 
 def _host(address: str) -> str:
-    place = urlsplit(address if "://" in address else f"http://{address}").netloc
-    return place.rpartition("@")[2] or "(not an address)"
+    netloc = urlsplit(address if "://" in address else f"http://{address}").netloc
+    return netloc.rpartition("@")[2] or "(not an address)"
 
 
 def _database(workspace: Path, environ: Mapping[str, str]) -> Check:

@@ -53,7 +53,7 @@ Answers = dict[str, str]
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False))
-@click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
+@click.option("--app", metavar="APP", help="An application: URL, module:function, file.py:function or module:Class.")
 @click.option("--cases", type=click.Path(), help="With --app: test cases with expected answers (CSV, TSV or JSONL).")
 @click.option("--users", is_flag=True, help="With --app: simulated users test it; needs a model.")
 @click.option("--test-call", is_flag=True, help="With --app: call it once; runs its code or sends one message.")
@@ -165,9 +165,9 @@ def _by_questions(folder: str) -> tuple[StarterKind, Answers]:
     kind = _KINDS[_prompted(tuple(_KINDS), default="1")]
     if kind is StarterKind.APPLICATION:
         click.echo("Where is it?  URL, file.py:function or module:Class")
-        place = click.prompt(">", prompt_suffix=" ")
-        _require_function(folder, place)
-        return kind, {"app": place, **_test_call_by_question(place), **_tests_by_questions()}
+        application = click.prompt(">", prompt_suffix=" ")
+        _require_function(folder, application)
+        return kind, {"app": application, **_test_call_by_question(application), **_tests_by_questions()}
     if kind is StarterKind.RECORDED:
         click.echo("Which file?  (CSV, TSV or JSONL, one row per turn)")
         return kind, {"from": click.prompt(">", prompt_suffix=" ")}
@@ -178,10 +178,10 @@ def _by_questions(folder: str) -> tuple[StarterKind, Answers]:
     return kind, {}
 
 
-def _test_call_by_question(place: str) -> Answers:
+def _test_call_by_question(application: str) -> Answers:
     """Ask for consent to one call of the application."""
-    if "://" in place:
-        text = f"Make one test call? It sends one message to {urlsplit(place).netloc}, which may charge for it."
+    if "://" in application:
+        text = f"Make one test call? It sends one message to {urlsplit(application).netloc}, which may charge for it."
     else:
         text = "Make one test call? It runs this code with your rights; models that the code calls may charge for it."
     click.echo(textwrap.fill(text, 80))
@@ -337,13 +337,13 @@ def _is_chat(url: str) -> bool:
     return url.startswith(("http://", "https://")) and url.rstrip("/").endswith("/v1")
 
 
-def _require_function(folder: str, place: str) -> None:
+def _require_function(folder: str, application: str) -> None:
     """Print the parameters of a function in a Python file; the file is parsed, not run.
 
     Raises:
         InputError: If the file has no such name.
     """
-    file, _, name = place.rpartition(":")
+    file, _, name = application.rpartition(":")
     path = next((one for one in (Path(file), Path(folder) / file) if file.endswith(".py") and one.is_file()), None)
     if path is None:
         return

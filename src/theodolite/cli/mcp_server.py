@@ -217,9 +217,9 @@ class StudyTools:
     def compare(self, study: str, first: str, second: str) -> Entry:
         """Compare two applications of a study, or two of its runs (`@1`, `@2`), pair by pair."""
         path = self._valid(study)[0].path
-        places = [f"{path}{place}" if place.startswith("@") else place for place in (first, second)]
+        sources = [f"{path}{source}" if source.startswith("@") else source for source in (first, second)]
         with TemporaryDirectory() as folder:
-            compared = compare(*places, study=path, out=folder, environ=self.studies.environ)
+            compared = compare(*sources, study=path, out=folder, environ=self.studies.environ)
         return {"study": study, **comparison_document(compared.comparisons)}
 
     def start_run(self, study: str, limit: int | None = None, max_cost: float | None = None) -> Entry:

@@ -664,7 +664,7 @@ def _not_started(context: StudyContext, checks: list[EndpointCheck], dead: list[
     host_width = max(len(check.host) for check in checks) + 3
     lines = ["Checking endpoints ..."]
     for check in checks:
-        location = context.place_of(check.name)
+        location = context.location_of(check.name)
         where = f", {location}" if location and not check.alive else ""
         lines += _row(f"  {check.name:<{name_width}}{check.host:<{host_width}}", check.answer + where)
     for check in dead:

@@ -53,7 +53,7 @@ class _Pipeline:
 
     def fault(self, path: Names, message: str, fix: str = "") -> None:
         """Add an error at a position of the pipeline file."""
-        self.faults.append(self.source.place(Diagnostic(path=path, message=message, fix=fix)))
+        self.faults.append(self.source.locate(Diagnostic(path=path, message=message, fix=fix)))
 
     @property
     def jobs(self) -> dict[str, Entries]:
@@ -171,14 +171,14 @@ def _check_data(pipeline: _Pipeline) -> None:
         path = entry.get("path") if isinstance(entry, Mapping) else None
         if not isinstance(path, str) or not _is_local(path):
             continue
-        place, local = ("inputs", name, "path"), pipeline.folder / path
+        path_of_input, local = ("inputs", name, "path"), pipeline.folder / path
         kind = entry.get("type", "uri_folder")
         if not local.exists():
-            pipeline.fault(place, f"there is no data `{path}` for the input `{name}`")
+            pipeline.fault(path_of_input, f"there is no data `{path}` for the input `{name}`")
         elif kind == "uri_file" and local.is_dir():
-            pipeline.fault(place, f"the input `{name}` is a uri_file, and `{path}` is a folder")
+            pipeline.fault(path_of_input, f"the input `{name}` is a uri_file, and `{path}` is a folder")
         elif kind in {"uri_folder", "mltable"} and local.is_file():
-            pipeline.fault(place, f"the input `{name}` is a {kind}, and `{path}` is a file")
+            pipeline.fault(path_of_input, f"the input `{name}` is a {kind}, and `{path}` is a file")
 
 
 def _check_inputs(pipeline: _Pipeline, name: str, job: Entries) -> None:

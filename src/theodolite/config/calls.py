@@ -492,12 +492,12 @@ def _cells(study: Study) -> str:
 
 def _found(result: Sequence[Found]) -> str:
     """Report the origin of names, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
-    by_place: dict[str, list[str]] = {}
+    by_location: dict[str, list[str]] = {}
     for item in sorted(result, key=lambda entry: entry.noun != "guideline"):
         noun = "" if item.noun == "guideline" else f"{item.noun} "
-        by_place.setdefault(item.where, []).append(f"{noun}{item.name} {item.edition}".strip())
-    order = sorted(by_place, key=lambda where: where != SHIPPED)
-    return "; ".join(f"{_listed(by_place[where])}: {where}" for where in order)
+        by_location.setdefault(item.where, []).append(f"{noun}{item.name} {item.edition}".strip())
+    order = sorted(by_location, key=lambda where: where != SHIPPED)
+    return "; ".join(f"{_listed(by_location[where])}: {where}" for where in order)
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -18,9 +18,9 @@ from theodolite.config.validation import (
     Spec,
     YesNo,
     form_of,
-    place_of,
     syntax_problem,
     unfilled,
+    variable_notation,
     variables,
     without_empty,
 )
@@ -294,7 +294,7 @@ def check_template(
     for variable in unfilled(text, known):
         tail = did_you_mean(variable, known) or f"; known here: {', '.join(known)}"
         message = f"{{{{ {variable} }}}} has no value{tail}"
-        context.diagnostics.add(entry.diagnostic(*keys, message=message, part=place_of(variable, text)))
+        context.diagnostics.add(entry.diagnostic(*keys, message=message, part=variable_notation(variable, text)))
 
 
 Keys = tuple[str | int, ...]
@@ -338,7 +338,7 @@ class PatternSpec(Spec):
     """Regular expression applied to the whole response body; its first group, or else the whole match, is the reply."""
 
 
-ReplyPlace: TypeAlias = Annotated[
+ReplyPath: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")] | Annotated[PatternSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
@@ -359,7 +359,7 @@ class HttpSpec(ApplicationSpec):
     """JSON body; its texts are templates with the variables `prompt`, `session`, `turn`, `context`, `history`."""
     body_as: BodyFormat = BodyFormat.JSON
     """`json`, or `form` for form data: `body` is then a mapping of fields to texts, sent as `a=1&b=2`."""
-    reply: ReplyPlace = "$.text"
+    reply: ReplyPath = "$.text"
     """Location of the reply: `$.a.b[0]`, `text` for the whole body, or `{regex: "..."}` with the reply as first
     group."""
     stream: YesNo = False
@@ -400,7 +400,7 @@ def http_to_domain(
         check_template(entry, keys, text, HTTP_SLOTS, context)
     check_body(entry, spec, context)
     _check_hearing(entry, spec, [text for _, text in texts], context)
-    _check_places(entry, spec, context)
+    _check_paths(entry, spec, context)
     check_key(entry, key=spec.key, context=context, environ=environ)
     _check_key_header(entry, spec, context)
     for name in spec.headers:
@@ -453,7 +453,7 @@ def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context
         context.diagnostics.add(entry.diagnostic("url", message=message))
 
 
-def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
+def _check_paths(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
     """Add errors if the reply or the session id cannot be extracted as configured."""
     if isinstance(spec.reply, PatternSpec):
         try:

@@ -331,7 +331,7 @@ class Entry(Generic[S_co]):
         at_key: bool = False,
     ) -> LocatedDiagnostic:
         """Return an error at a key of this entry."""
-        return self.source.place(
+        return self.source.locate(
             Diagnostic(path=(*self.path, *keys), message=message, part=part, severity=severity, at_key=at_key)
         )
 

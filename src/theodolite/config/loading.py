@@ -355,10 +355,10 @@ class CodeReader:
             return
         patterns = (*IGNORED_FILES, *self.ignored.get(name, ()))
         for folder, folders, files in os.walk(root, followlinks=True):
-            place = Path(folder)
-            folders[:] = sorted(item for item in folders if self._is_code(place / item, root, study, patterns))
+            folder_path = Path(folder)
+            folders[:] = sorted(item for item in folders if self._is_code(folder_path / item, root, study, patterns))
             for file in sorted(files):
-                path = place / file
+                path = folder_path / file
                 if not _matches(path.relative_to(root), (".*", *patterns)) and self._is_own(path, study):
                     yield path
 

@@ -220,8 +220,10 @@ def _with_canary(spec: PacketSpec, texts: Mapping[str, bytes]) -> str:
     """Return the location of a canary besides the list of canaries; empty for none."""
     shown = {f"scenario `{name}`": item.model_dump_json() for name, item in spec.scenarios.items()}
     shown |= {f"`{name}`": raw.decode("utf-8", errors="replace") for name, raw in texts.items()}
-    places = [place for place, text in shown.items() if any(canary.lower() in text.lower() for canary in spec.canaries)]
-    return ", ".join(places)
+    locations = [
+        location for location, text in shown.items() if any(canary.lower() in text.lower() for canary in spec.canaries)
+    ]
+    return ", ".join(locations)
 
 
 def require_known(entry: Entry[Spec], packet: Packet, known: Sequence[str], context: LoadContext) -> None:

@@ -201,28 +201,30 @@ def install_pack(source: Path, *, sha256: str = "", replace: bool = False, targe
     if not _NAME.fullmatch(spec.pack):
         message = f"`pack` in `{PACK_FILE}` is `{spec.pack}`; expected a family and a name, e.g. `our-house/complaints`"
         raise InputError(message)
-    place = target / "packs" / spec.pack
-    if place.exists() and not replace:
-        message = f"pack `{spec.pack}` is installed already in `{place}`; replace it with  --replace"
+    target_folder = target / "packs" / spec.pack
+    if target_folder.exists() and not replace:
+        message = f"pack `{spec.pack}` is installed already in `{target_folder}`; replace it with  --replace"
         raise InputError(message)
-    _write(files, place)
-    return InstalledPack(name=spec.pack, edition=str(spec.edition), sha256=actual, folder=place, n_files=len(files))
+    _write(files, target_folder)
+    return InstalledPack(
+        name=spec.pack, edition=str(spec.edition), sha256=actual, folder=target_folder, n_files=len(files)
+    )
 
 
-def _write(files: Mapping[str, bytes], place: Path) -> None:
+def _write(files: Mapping[str, bytes], target_folder: Path) -> None:
     """Write all files to a temporary folder and move it into place, so that no incomplete pack is visible."""
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".installing-") as made:
+        target_folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target_folder.parent, prefix=".installing-") as made:
             whole = Path(made) / "pack"
             for name, raw in files.items():
                 (whole / name).parent.mkdir(parents=True, exist_ok=True)
                 (whole / name).write_bytes(raw)
-            if place.exists():
-                shutil.rmtree(place)
-            whole.rename(place)
+            if target_folder.exists():
+                shutil.rmtree(target_folder)
+            whole.rename(target_folder)
     except OSError as error:
-        message = f"`{place}` cannot be written: {error.strerror}; set THEODOLITE_RESOURCES to another folder"
+        message = f"`{target_folder}` cannot be written: {error.strerror}; set THEODOLITE_RESOURCES to another folder"
         raise InputError(message) from error
 
 

@@ -22,9 +22,9 @@ from theodolite.config.validation import (
     Word,
     form_of,
     line_of_problem,
-    place_of,
     syntax_problem,
     unfilled,
+    variable_notation,
     variables,
     without_empty,
 )
@@ -218,7 +218,7 @@ def _inline_rows(
     if not form:
         context.diagnostics.add(entry.diagnostic("rows", message=f"persona group `{entry.name}` has no rows"))
     lines = [
-        entry.source.place(Diagnostic(path=(*entry.path, "rows", position), message="")).line
+        entry.source.locate(Diagnostic(path=(*entry.path, "rows", position), message="")).line
         for position in range(len(form))
     ]
     rows = tuple(ParameterRow(values=dict(row), line=line) for row, line in zip(form, lines, strict=True))
@@ -233,7 +233,7 @@ def _check_template(
         context.diagnostics.add(_problem_diagnostic(entry, text))
     for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
         message = f"{{{{ {variable} }}}} {unfilled_text(rows_name, columns)}"
-        context.diagnostics.add(_template_diagnostic(entry, text, message, place_of(variable, template.text)))
+        context.diagnostics.add(_template_diagnostic(entry, text, message, variable_notation(variable, template.text)))
 
 
 def _check_language(
@@ -245,7 +245,7 @@ def _check_language(
         context.diagnostics.add(entry.diagnostic("language", message=f"`language` of `{entry.name}`: {problem}"))
     for variable in unfilled(text, columns):
         message = f"{{{{ {variable} }}}} {unfilled_text(rows_name, columns)}"
-        context.diagnostics.add(entry.diagnostic("language", message=message, part=place_of(variable, text)))
+        context.diagnostics.add(entry.diagnostic("language", message=message, part=variable_notation(variable, text)))
 
 
 def unfilled_text(rows_name: str, columns: Iterable[str]) -> str:
@@ -271,7 +271,7 @@ def _template_diagnostic(
         origin = SHIPPED if text.where == SHIPPED else f"plugin {text.where}"
         of = f" (persona template `{text.template.name}`, {origin})" if text.where else ""
         return entry.diagnostic("template", message=message + of, part=wording)
-    return text.source.place(Diagnostic(path=(), message=message, part=wording))
+    return text.source.locate(Diagnostic(path=(), message=message, part=wording))
 
 
 def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:
@@ -309,11 +309,11 @@ def _check_slots(
     for reading in met:
         for variable in unfilled(text, reading.columns):
             message = f"{{{{ {variable} }}}} {unfilled_text(reading.rows_name, reading.columns)}"
-            context.diagnostics.add(entry.diagnostic(key, message=message, part=place_of(variable, text)))
+            context.diagnostics.add(entry.diagnostic(key, message=message, part=variable_notation(variable, text)))
     if not met:
         for variable in unfilled(text, ()):
             message = f"{{{{ {variable} }}}} has no value; no personas for scenario `{scenario.name}`"
-            context.diagnostics.add(entry.diagnostic(key, message=message, part=place_of(variable, text)))
+            context.diagnostics.add(entry.diagnostic(key, message=message, part=variable_notation(variable, text)))
 
 
 def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContext) -> None:

@@ -276,7 +276,7 @@ def by_application(dialogues: Sequence[RecordedDialogue]) -> Iterator[RecordedDi
 
 def recorded_dialogues(
     application: str,
-    places: Sequence[int],
+    numbers: Sequence[int],
     table: InputTable,
     columns: Mapping[str, str],
     diagnostics: list[LocatedDiagnostic],
@@ -286,18 +286,18 @@ def recorded_dialogues(
 
     Args:
         application: The common application of the comparisons.
-        places: Indices of the rows; from 0.
+        numbers: Indices of the rows; from 0.
         table: The rows.
         columns: Column of each role.
         diagnostics: Collects the errors of rows, which are omitted.
         on_rows: Called while the rows are read.
     """
-    shared = _shared_keys(counted(places, f"Comparing ids of {table.file}", on_rows), table, columns)
+    shared = _shared_keys(counted(numbers, f"Comparing ids of {table.file}", on_rows), table, columns)
     seen: dict[tuple[str, int], int] = defaultdict(int)
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
     dialogues = RecordedDialogues(application, table, columns)
     singles = array("L")
-    for position in counted(places, f"Grouping rows of {table.file}", on_rows):
+    for position in counted(numbers, f"Grouping rows of {table.file}", on_rows):
         row = table.rows[position]
         key, turn, problem = _identity(row, position, columns)
         if problem:

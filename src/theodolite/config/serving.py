@@ -413,4 +413,4 @@ class _SettingsReading:
         return self._environ.get(variable, "")
 
     def _say(self, path: tuple[str, ...], message: str) -> None:
-        self.faults.append(self._source.place(Diagnostic(path=path, message=message)))
+        self.faults.append(self._source.locate(Diagnostic(path=path, message=message)))

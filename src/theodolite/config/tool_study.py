@@ -386,11 +386,11 @@ class _LogReader:
 
     def dialogue(self, sample: Mapping[str, Any]) -> ToolDialogue | None:
         """Return the dialogue of a sample; None and an error if it has none."""
-        place = f"sample `{sample['id']}`, epoch {sample.get('epoch', 1)}"
+        location = f"sample `{sample['id']}`, epoch {sample.get('epoch', 1)}"
         error = (sample.get("error") or {}).get("message", "")
         turns, system = self._turns(sample, error=error)
         if turns is None:
-            self.faults.append(LocatedDiagnostic(file=self._file, message=f"{place}: {system}"))
+            self.faults.append(LocatedDiagnostic(file=self._file, message=f"{location}: {system}"))
             return None
         columns = {"task": "" if self._is_own else str(self._eval.get("task", "")), "system_prompt": system}
         columns |= {"expected": text_of(sample.get("target")), "error": error}

@@ -115,7 +115,7 @@ def _parser_message(refusal: Refusal) -> str:
     return f"contains `{{% {tag[1]} %}}`, which is not supported; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
 
 
-def place_of(variable: str, text: str) -> str:
+def variable_notation(variable: str, text: str) -> str:
     """Return the template's notation of a variable, e.g. `{{ wish }}`."""
     result = re.search(r"\{[{%][^{}%]*\b" + re.escape(variable) + r"\b[^{}%]*[%}]\}", text)
     return result.group() if result else ""
@@ -290,7 +290,7 @@ class _Mender:
             self._wrong_value(path, misfit)
 
     def _say(self, path: Path, message: str, *, at_key: bool = False) -> None:
-        self._source.faults.append(self._source.place(Diagnostic(path=path, message=message, at_key=at_key)))
+        self._source.faults.append(self._source.locate(Diagnostic(path=path, message=message, at_key=at_key)))
 
     def _unknown_key(self, path: Path, loc: tuple[str | int, ...]) -> None:
         key = str(path[-1])

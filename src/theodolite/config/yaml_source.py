@@ -98,7 +98,7 @@ class YamlSource:
     dropped: set[Path] = field(default_factory=set)
     faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def place(self, diagnostic: Diagnostic) -> LocatedDiagnostic:
+    def locate(self, diagnostic: Diagnostic) -> LocatedDiagnostic:
         """Return an error with file, line and column."""
         location = self._location(diagnostic)
         text = f"{diagnostic.message}; {diagnostic.fix}" if diagnostic.fix else diagnostic.message
@@ -366,7 +366,7 @@ def _typed_scalar(scalar: Scalar) -> bool | int | float | str | None:
 
 _WIDTH = 78
 
-_WIDEST_PLACE = 40
+_WIDEST_LOCATION = 40
 
 _FEW = 50
 
@@ -396,7 +396,7 @@ class LocatedDiagnostic:
     excerpt: str = ""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """`file`, `file:line`, or for errors `file:line:column`."""
         column = self.column if self.severity is Severity.ERROR else 0
         numbers = [str(number) for number in (self.line, column) if number]
@@ -459,8 +459,8 @@ def render_diagnostics(
         ending: Text after the number of errors.
     """
     shown = list(diagnostics if limit is None else diagnostics[:limit])
-    longest = max((len(diagnostic.place) for diagnostic in shown), default=0)
-    width = min(max(longest + 2, min(longest + 3, 18)), _WIDEST_PLACE)
+    longest = max((len(diagnostic.location) for diagnostic in shown), default=0)
+    width = min(max(longest + 2, min(longest + 3, 18)), _WIDEST_LOCATION)
     lines: list[str] = []
     for number, diagnostic in enumerate(shown):
         lines += _wrapped(diagnostic, width)
@@ -476,8 +476,8 @@ def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
     lines = textwrap.wrap(
         printable(diagnostic.text), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
     )
-    location = printable_line(diagnostic.place)
-    if len(diagnostic.place) >= width:  # a path that leaves no room next to it gets a separate line
+    location = printable_line(diagnostic.location)
+    if len(diagnostic.location) >= width:  # a path that leaves no room next to it gets a separate line
         return [location, *(" " * width + line for line in lines)]
     first, rest = lines[0] if lines else "", lines[1:]
     return [f"{location:<{width}}{first}", *(" " * width + line for line in rest)]

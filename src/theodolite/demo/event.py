@@ -378,7 +378,7 @@ def _profile(level: Level, age: str) -> PersonProfile:
 def _session(event: EventContext, level: Level, number: int, application: str) -> Session:
     study, scenario = event.study, event.study.scenarios[0]
     names = [one.name for one in study.applications]
-    place = (names.index(application) + number) % len(names)
+    index = (names.index(application) + number) % len(names)
     return Session(
         key=_key(number, application),
         study=study.name,
@@ -391,8 +391,8 @@ def _session(event: EventContext, level: Level, number: int, application: str) -
         application=application,
         application_version=study.application_version(application),
         slot=BEYOND + number,
-        place=place,
-        alias=f"Application {'KM'[place]}",
+        index=index,
+        alias=f"Application {'KM'[index]}",
     )
 
 
@@ -425,7 +425,7 @@ def _code(
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
     study, responses = event.study, store.events.responses.in_study(event.study.name)
     save_codebook(store, _codebook(study, content["codes"], coders[0]))
-    save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_attempts("").place,)))
+    save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_attempts("").question_key,)))
     project = coding_project(store, study, (*responses, *notes_in(study, store.events.dialogues.summaries(study.name))))
     coded = [(_about(sessions[number, application]), codings) for number, application, *codings in content["codings"]]
     coded += [(_attempts(sessions[number, app].session), codings) for number, app, *codings in content["tried"]]

@@ -179,9 +179,9 @@ def _slot(hosted: HostedStudy, organiser: Account, content: Mapping[str, Any], n
     if content.get("from") == "tomorrow":
         start = now.replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(days=1)
     begins, ends = (start + timedelta(hours=content[end]) for end in ("begins", "ends"))
-    role, places, where = Role.FIELD_TESTER.value, content["places"], content["where"]
+    role, capacity, where = Role.FIELD_TESTER.value, content["capacity"], content["where"]
     return TimeSlot.objects.create(
-        hosted=hosted, role=role, begins=begins, ends=ends, places=places, where=where, made_by=organiser
+        hosted=hosted, role=role, begins=begins, ends=ends, capacity=capacity, where=where, made_by=organiser
     )
 
 
@@ -425,7 +425,7 @@ def _answered(queue: str, participant: str, dialogue: str, category: str, values
 
 
 def _give(reservation: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
-    for place in left:
-        value = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
-        answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(value), turn=place.turn)
+    for ref in left:
+        value = values[ref.question] if ref.turn is None else values[ref.question][ref.turn - 1]
+        answer = Answer(question=ref.question, outcome=Outcome.ANSWERED, value=str(value), turn=ref.turn)
         submission.save_answer(reservation, participant, answer)

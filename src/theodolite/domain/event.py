@@ -204,8 +204,8 @@ class LevelPlan:
     opens: str = ""
     closes: str = ""
 
-    def places(self, stratum: str) -> int:
-        """Return the number of places in a part of the level: a type of user with a quota, or the rest."""
+    def capacity(self, stratum: str) -> int:
+        """Return the number of people in a part of the level: a type of user with a quota, or the rest."""
         return self.quotas.get(stratum, 0) if stratum else self.people - sum(self.quotas.values())
 
     def of_runs(self) -> LevelPlan:

@@ -73,9 +73,9 @@ class PersonaGroup:
         """Reject users with a memory of less than one turn."""
         require_counts(f"persona group `{self.name}`", history=self.history)
 
-    def key(self, place: int) -> str:
+    def key(self, index: int) -> str:
         """Return the key of the persona for a row, e.g. `customers-3`; rows count from 0."""
-        return f"{self.name}-{place + 1}"
+        return f"{self.name}-{index + 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -190,12 +190,12 @@ class Sessions(Protocol):
 class ListedSessions:
     """Sessions that are in a list."""
 
-    __slots__ = ("_listed", "_places")
+    __slots__ = ("_listed", "_positions")
 
     def __init__(self, sessions: Iterable[PlannedSession]) -> None:
         """Store the sessions in the given order."""
         self._listed = tuple(sessions)
-        self._places = {session.label: position for position, session in enumerate(self._listed)}
+        self._positions = {session.label: position for position, session in enumerate(self._listed)}
 
     def __len__(self) -> int:
         """Return their number."""
@@ -223,7 +223,7 @@ class ListedSessions:
 
     def find(self, label: str) -> int | None:
         """Return the position of a label; None if no session has it."""
-        return self._places.get(label)
+        return self._positions.get(label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

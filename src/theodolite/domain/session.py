@@ -94,7 +94,7 @@ class Session:
         application: Name of the application.
         application_version: Content hash of the application.
         slot: Number of the slot, from 0.
-        place: Index among the sessions of the slot, from 0.
+        index: Index among the sessions of the slot, from 0.
         stratum: Stratum that the slot belongs to.
         alias: Alias of the application for the person, e.g. `Application K`.
         state: State of the session.
@@ -115,7 +115,7 @@ class Session:
     application: str
     application_version: str
     slot: int = field(metadata={"stored_as": "seat"})
-    place: int
+    index: int = field(metadata={"stored_as": "place"})
     stratum: str = ""
     alias: str = ""
     state: SessionState = SessionState.WAITING

@@ -281,7 +281,7 @@ def _ref_of(session: Session, dialogue: LiveDialogue, turn: LiveTurn) -> TurnRef
     return TurnRef(
         participant=session.participant,
         level=session.level,
-        session=session.place + 1,
+        session=session.index + 1,
         dialogue=dialogue.number,
         turn=turn.number,
     )

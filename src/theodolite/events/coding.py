@@ -142,10 +142,10 @@ class CodingIndex:
         return CodingIndex(lines=tuple(latest.get(line[:3], line) for line in self.lines), work=changed.work)
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def question_keys(self) -> tuple[str, ...]:
         """References of the open questions with answers, in order."""
         return tuple(
-            OpenAnswer(session="", questionnaire=questionnaire, question=question).place
+            OpenAnswer(session="", questionnaire=questionnaire, question=question).question_key
             for questionnaire, question in dict.fromkeys((line.questionnaire, line.question) for line in self.lines)
         )
 
@@ -263,10 +263,10 @@ def coding_index(
     checked = codings.checked_for_quotes(study.name, sessions)
     lines = []
     for questionnaire, question in open_questions(study):
-        place = questionnaire.name, question.name
+        names = questionnaire.name, question.name
         for number, key in _answered(store, study, questionnaire, question, sessions):
-            at = number, *place
-            lines.append(CodingLine(key, *place, codes.get(at, ()), resolved.get(at), checked.get(at)))
+            at = number, *names
+            lines.append(CodingLine(key, *names, codes.get(at, ()), resolved.get(at), checked.get(at)))
     return CodingIndex(lines=tuple(lines), work=coding_rules(store, study, withdrawn))
 
 
@@ -288,14 +288,14 @@ def open_questions(study: Study) -> Iterator[tuple[Questionnaire, Question]]:
                 yield questionnaire, question
 
 
-def question_texts(study: Study, places: Iterable[str]) -> dict[str, str]:
+def question_texts(study: Study, question_keys: Iterable[str]) -> dict[str, str]:
     """Return the texts of some open questions by reference, in the order of the questions."""
-    selected = set(places)
+    selected = set(question_keys)
     texts = {
-        OpenAnswer(session="", questionnaire=questionnaire.name, question=question.name).place: question.text
+        OpenAnswer(session="", questionnaire=questionnaire.name, question=question.name).question_key: question.text
         for questionnaire, question in open_questions(study)
     }
-    return {place: text for place, text in texts.items() if place in selected}
+    return {key: text for key, text in texts.items() if key in selected}
 
 
 def coding_rules(store: DjangoStore, study: Study, withdrawn: Iterable[str]) -> CodingWork:
@@ -474,7 +474,7 @@ def _spans(text: str, words: Iterable[str]) -> tuple[HiddenSpan, ...]:
 
 
 def _book(project: CodingProject, answer: OpenAnswer) -> Codebook:
-    book = project.work.codebook_for(answer.place)
+    book = project.work.codebook_for(answer.question_key)
     if book is None:
         message = "this question has no codebook yet; write one first"
         raise InputError(message)

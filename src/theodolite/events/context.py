@@ -158,7 +158,7 @@ def import_dialogues(event: EventContext, imported: Sequence[ImportedDialogue], 
     entry = _Entry(
         event=event,
         ordinal=max((summary.ordinal for summary in summaries), default=-1) + 1,
-        place=len(counted(event.study, summaries)),
+        index=len(counted(event.study, summaries)),
         met=Counter((summary.session.participant, summary.session.level) for summary in summaries),
     )
     results = [entry.result(key, one) for key, one in new.items()]
@@ -182,13 +182,13 @@ class _Entry:
     Attributes:
         event: The study and its run.
         ordinal: Position of the next one among all dialogues of participants in the study.
-        place: Position of the next one among those that count.
+        index: Position of the next one among those that count.
         met: Sessions of each tester and level so far; counts.
     """
 
     event: EventContext
     ordinal: int
-    place: int
+    index: int
     met: Counter[tuple[str, object]]
 
     def result(self, key: str, dialogue: ImportedDialogue) -> ImportedResult:
@@ -202,8 +202,8 @@ class _Entry:
             turns=len(dialogue.turns),
             held_by=dialogue.held_by,
         )
-        unit = person_unit(self.event.run, summary, self.place, self.event.plan.n_sessions)
-        self.ordinal, self.place = self.ordinal + 1, self.place + 1
+        unit = person_unit(self.event.run, summary, self.index, self.event.plan.n_sessions)
+        self.ordinal, self.index = self.ordinal + 1, self.index + 1
         return ImportedResult(
             held=summary, unit=unit, dialogue=_dialogue(self.event, summary, unit.key, unit.label, dialogue)
         )
@@ -225,7 +225,7 @@ class _Entry:
             application=dialogue.application,
             application_version=study.application_version(dialogue.application),
             slot=0,
-            place=position,
+            index=position,
             stratum=STRATUM,
             state=SessionState.COMPLETE,
             imported=True,

@@ -299,7 +299,7 @@ def final_state(dialogues: Sequence[LiveDialogue]) -> SessionState:
 
 def started_order(session: Session) -> tuple[float, int]:
     """Return a sort key by start; sessions that never started come first."""
-    return session.clock.started.timestamp() if session.clock.started else 0.0, session.place
+    return session.clock.started.timestamp() if session.clock.started else 0.0, session.index
 
 
 def has_response(dialogue: LiveDialogue) -> bool:

@@ -111,17 +111,17 @@ class EventStream:
     """Assembles a reply from the events of one answer, however they are split into pieces."""
 
     def __init__(
-        self, place: ReplyPlace, *, secret: Secret, on_chunk: OnChunk | None = None, look: Callable[[str], None]
+        self, extractor: ReplyExtractor, *, secret: Secret, on_chunk: OnChunk | None = None, look: Callable[[str], None]
     ) -> None:
         """Start empty.
 
         Args:
-            place: Position of the piece of the reply in each event.
+            extractor: Position of the piece of the reply in each event.
             secret: A text that no received piece may repeat.
             on_chunk: Receives the pieces.
             look: Receives the data of each event.
         """
-        self._place = place
+        self._extractor = extractor
         self._redacted = StruckPieces(secret, on_chunk) if on_chunk is not None else None
         self._look = look
         self._reader = EventReader()
@@ -162,7 +162,7 @@ class EventStream:
     def _read(self, data: str) -> StreamEvent:
         if self._reader.name == FAILED:
             return StreamEvent(attempt_error=failure_in(data), is_fatal=True)
-        return self._place.read_event(data)
+        return self._extractor.read_event(data)
 
 
 def _no_stream() -> AttemptError:
@@ -212,7 +212,7 @@ def parse_path(path: str) -> Path | None:
     return tuple(int(step[2]) if step[2] else step[1] or step[3] or step[4] for step in steps)
 
 
-class ReplyPlace:
+class ReplyExtractor:
     """Finds the reply in an answer."""
 
     def __init__(self, path: str, pattern: str = "") -> None:

@@ -47,8 +47,8 @@ class CorpusSearch:
         if not terms or not self._corpus:
             return ()
         scores = [float(score) for score in self._index.get_scores(terms)]
-        ranked = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
-        return tuple(self._corpus[place][0] for place in ranked[: self._limit] if scores[place] > 0)
+        ranked = sorted(range(len(scores)), key=lambda index: (-scores[index], index))
+        return tuple(self._corpus[index][0] for index in ranked[: self._limit] if scores[index] > 0)
 
     @cached_property
     def _index(self) -> BM25:

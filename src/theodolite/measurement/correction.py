@@ -229,12 +229,12 @@ def judge_accuracy(
     )
 
 
-def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, place: int) -> Hashable:
+def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, index: int) -> Hashable:
     if drawn_from is not None and len(drawn_from) != len(verdicts):
         message = f"`drawn_from` needs a value for every dialogue; got {len(drawn_from)} for {len(verdicts)}"
         raise InputError(message)
-    verdict = bool(verdicts[place])
-    return verdict if drawn_from is None else (verdict, drawn_from[place])
+    verdict = bool(verdicts[index])
+    return verdict if drawn_from is None else (verdict, drawn_from[index])
 
 
 def _flagged(heaps: Strata) -> Floats:

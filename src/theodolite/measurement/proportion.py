@@ -227,11 +227,11 @@ def _checked_clusters(clusters: Clusters | None, defects: int, labelled: int) ->
     return [size for size in sizes if size[1]]
 
 
-def _cluster(cluster: Sequence[int], place: int) -> tuple[int, int]:
+def _cluster(cluster: Sequence[int], index: int) -> tuple[int, int]:
     try:
         defects, labelled = cluster
     except (TypeError, ValueError):
-        message = f"`clusters` must contain pairs (defects, labelled); entry {place} is {cluster!r}"
+        message = f"`clusters` must contain pairs (defects, labelled); entry {index} is {cluster!r}"
         raise InputError(message) from None
     return _counts(defects, labelled)
 

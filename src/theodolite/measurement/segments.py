@@ -101,10 +101,10 @@ def row_of(history: History, placed: Sequence[int] | Whole) -> SegmentRow:
         history: In order of time.
         placed: Positions of the segment's scores in it, ascending.
     """
-    columns, all_places = history.columns, np.asarray(placed, dtype=np.int64)
-    values = np.frombuffer(columns.value)[all_places] if len(all_places) else np.empty(0)
+    columns, all_positions = history.columns, np.asarray(placed, dtype=np.int64)
+    values = np.frombuffer(columns.value)[all_positions] if len(all_positions) else np.empty(0)
     scored = ~np.isnan(values)
-    positions, values = all_places[scored], values[scored]
+    positions, values = all_positions[scored], values[scored]
     last, group = _sessions(columns, positions)
     n_in = np.bincount(group, minlength=len(last))
     span = history.highest - history.lowest
@@ -112,7 +112,7 @@ def row_of(history: History, placed: Sequence[int] | Whole) -> SegmentRow:
     badness = np.bincount(group, low if history.worse is ScaleDirection.HIGH else 1.0 - low, minlength=len(last))
     codes = np.frombuffer(columns.defect, dtype=np.uint8)[positions] if len(positions) else np.empty(0, dtype=np.uint8)
     known = bool(len(positions)) and not (codes == DEFECT_UNKNOWN).any()
-    outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_places[~scored]] if not scored.all() else ()
+    outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_positions[~scored]] if not scored.all() else ()
     return SegmentRow(
         last_positions=last,
         badness=badness / np.maximum(n_in, 1),

@@ -103,12 +103,12 @@ class _Digit:
     """One binary digit of all ranks; scores with equal higher digits are adjacent.
 
     Attributes:
-        places: Index of each score in the sequence; shape (n,).
+        order: Index of each score in the sequence; shape (n,).
         is_one: The digit of each; shape (n,).
         ones_before: Ones before it among scores with equal higher digits; shape (n,).
     """
 
-    places: Whole
+    order: Whole
     is_one: NDArray[np.bool_]
     ones_before: Whole
 
@@ -150,7 +150,7 @@ def greater_before(scores: Floats) -> Whole:
     result = np.zeros(len(scores), dtype=np.int64)
     for digit in _digits(ranks(scores)):
         low = ~digit.is_one
-        result[digit.places[low]] += digit.ones_before[low]
+        result[digit.order[low]] += digit.ones_before[low]
     return result
 
 

@@ -43,9 +43,9 @@ class CitedResults:
         """Return a value of the file as text, with its pointer."""
         return Number(pointer, value_text(self.at(pointer)))
 
-    def estimate(self, place: int) -> Number:
+    def estimate(self, index: int) -> Number:
         """Return an estimate with its interval and count, with its pointer."""
-        return Number(f"/estimates/{place}", estimate_text(self.at(f"/estimates/{place}")))
+        return Number(f"/estimates/{index}", estimate_text(self.at(f"/estimates/{index}")))
 
     def estimates(self, *measures: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield the estimates of some measures over whole applications, with their pointers."""

@@ -349,9 +349,9 @@ def _agreement_lines(results: CitedResults) -> Iterator[Text]:
 
 
 def _tree_lines(results: CitedResults) -> Iterator[Text]:
-    for place, tree in enumerate(results.data.get("trees") or []):
+    for number, tree in enumerate(results.data.get("trees") or []):
         for position, application in enumerate(tree["applications"]):
-            at = f"/trees/{place}/applications/{position}"
+            at = f"/trees/{number}/applications/{position}"
             changes_without = [
                 (abs(one["change"]), index)
                 for index, one in enumerate(application["without"])
@@ -489,8 +489,8 @@ def _estimates(results: CitedResults, *measures: str) -> Iterator[Block]:
         yield DocumentTable(columns=("Measure", "Subject", "Estimate"), rows=tuple(rows))
     if undefined:
         reasons = tuple(
-            ((Number("/estimates", figures.number_of(len(places), "estimate")),), (reason,))
-            for reason, places in undefined.items()
+            ((Number("/estimates", figures.number_of(len(indices), "estimate")),), (reason,))
+            for reason, indices in undefined.items()
         )
         yield DocumentTable(columns=("Undefined", "Reason"), rows=reasons)
     if not rows and not undefined:

@@ -215,7 +215,7 @@ def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callabl
         row = ReservationRow(token=new_token(), item=item, participant_id=who, created=database_now())
     if is_first:
         row.shown = shown()
-    row.place, row.of = free_place(item), item.passes
+    row.slot, row.of = free_slot(item), item.passes
     row.state, row.until, row.reason = RESERVED, end_of(minutes), ""
     row.save()
     WorkItemRow.objects.filter(pk=item.pk).update(live=F("live") + 1)
@@ -223,13 +223,13 @@ def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callabl
     return row
 
 
-def free_place(item: WorkItemRow) -> int:
+def free_slot(item: WorkItemRow) -> int:
     """Return the lowest free slot of an item, from 1.
 
     Raises:
         Conflict: If no slot is free.
     """
-    taken = set(ReservationRow.objects.filter(item=item, state__in=LIVE).values_list("place", flat=True))
+    taken = set(ReservationRow.objects.filter(item=item, state__in=LIVE).values_list("slot", flat=True))
     free = next((position for position in range(1, item.passes + 1) if position not in taken), None)
     if free is None or item.state != ItemState.OPEN.value:
         message = "another annotator has taken this dialogue; your answers are saved"
@@ -240,7 +240,7 @@ def free_place(item: WorkItemRow) -> int:
 def give_back(row: ReservationRow, state: ReservationState, *, by: str = "", reason: str = "") -> None:
     """End a reservation without an annotation, or void one; its slot is free immediately, and its drafts are kept."""
     was_live, was_done = row.state in LIVE, row.state == SUBMITTED
-    row.state, row.place, row.until, row.reason = state.value, None, None, reason
+    row.state, row.slot, row.until, row.reason = state.value, None, None, reason
     row.save()
     item = WorkItemRow.objects.get(pk=row.item_id)
     item.live -= int(was_live)

@@ -196,7 +196,7 @@ class Contents:
             del self._bases[kin]
 
     def _write_blob(self, version: str, encoded: bytes) -> None:
-        path = self._place(version)
+        path = self._path_of(version)
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -211,7 +211,7 @@ class Contents:
         Path(file.name).replace(path)
 
     def _blob(self, version: str) -> str:
-        path = self._place(version)
+        path = self._path_of(version)
         try:
             if not path.exists():
                 return path.with_suffix("").read_text(encoding="utf-8")  # from before large texts were packed
@@ -220,7 +220,7 @@ class Contents:
             message = f"the workspace's file `{path}` should contain the content {version} and cannot be read: {error}"
             raise StorageUnavailable(message) from error
 
-    def _place(self, version: str) -> Path:
+    def _path_of(self, version: str) -> Path:
         return self._blobs / version[:2] / f"{version}.z"
 
 

@@ -205,8 +205,8 @@ def _keep_circumstances(writes: Sequence[KeepDialogue], rows: Mapping[str, int])
 
 
 def _turn_row(dialogue_id: int, unit_id: int, turn: Turn, texts: Texts) -> Row:
-    prompt = _unless_journalled(turn.prompt, texts.get((unit_id, _place(turn.prompt_at))))
-    response = _unless_journalled(turn.response, texts.get((unit_id, _place(turn.response_at))))
+    prompt = _unless_journalled(turn.prompt, texts.get((unit_id, _journal_key(turn.prompt_at))))
+    response = _unless_journalled(turn.response, texts.get((unit_id, _journal_key(turn.response_at))))
     return {
         "dialogue_id": dialogue_id,
         "number": turn.number,
@@ -222,7 +222,7 @@ def _turn_row(dialogue_id: int, unit_id: int, turn: Turn, texts: Texts) -> Row:
     }
 
 
-def _place(position: int | None) -> int:
+def _journal_key(position: int | None) -> int:
     return -1 if position is None else position
 
 

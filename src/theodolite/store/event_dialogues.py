@@ -434,8 +434,8 @@ def _strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ..
         dialogues: Key of each dialogue by row number.
     """
     result: dict[tuple[int, int], list[LiveAttemptRow]] = defaultdict(list)
-    for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "place", "number"):
-        result[row.dialogue_id, row.place].append(row)
+    for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "position", "number"):
+        result[row.dialogue_id, row.position].append(row)
     strategies: dict[int, list[Strategy]] = defaultdict(list)
     for (dialogue, _), attempts in result.items():
         strategy = Strategy(
@@ -447,13 +447,13 @@ def _strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ..
     return {dialogue: tuple(listed) for dialogue, listed in strategies.items()}
 
 
-def _attempt_rows(dialogue: int, place: int, strategy: Strategy) -> list[LiveAttemptRow]:
+def _attempt_rows(dialogue: int, position: int, strategy: Strategy) -> list[LiveAttemptRow]:
     if not strategy.attempts:
-        return [LiveAttemptRow(dialogue_id=dialogue, place=place, name=strategy.name, number=0)]
+        return [LiveAttemptRow(dialogue_id=dialogue, position=position, name=strategy.name, number=0)]
     return [
         LiveAttemptRow(
             dialogue_id=dialogue,
-            place=place,
+            position=position,
             name=strategy.name,
             number=number,
             description=attempt.description,

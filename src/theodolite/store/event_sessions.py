@@ -262,7 +262,7 @@ def session_row(session: Session, run: int, person: int) -> SessionRow:
         application_version=session.application_version,
         stratum=session.stratum,
         slot=session.slot,
-        place=session.place,
+        position=session.index,
         imported=session.imported,
         **_mutable_columns(session),
     )
@@ -283,7 +283,7 @@ def session_from(row: SessionRow) -> Session:
         application=row.application,
         application_version=row.application_version,
         slot=row.slot,
-        place=row.place,
+        index=row.position,
         stratum=row.stratum,
         alias=row.alias,
         state=SessionState(row.state),

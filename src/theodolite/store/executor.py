@@ -124,7 +124,7 @@ class Executor:
         """
         self._database = database
         self._apply = apply
-        self._location = Place(database, workspace)
+        self._location = DatabaseLocation(database, workspace)
         self._thread = DatabaseThread(database)
         # SQLite makes a second writer poll for the lock; within the process they take turns instead.
         self._turn = Lock()
@@ -273,7 +273,7 @@ _DAMAGED = ("malformed", "not a database")
 _MEBIBYTE = 1 << 20
 
 
-class Place:
+class DatabaseLocation:
     """Name of the database and its last write, for messages."""
 
     def __init__(self, database: Any, workspace: Path) -> None:
@@ -302,19 +302,21 @@ class Place:
             raise StorageUnavailable(message) from error
 
 
-def translate(error: Error, place: Place) -> StoreError:
+def translate(error: Error, location: DatabaseLocation) -> StoreError:
     """Return the program's error for a database error."""
     error_text = " ".join(str(error).split())
     match error:
         case IntegrityError() if _is_unique_violation(error):
-            return Conflict(f"it was already written ({error_text}) in {place.name}; the earlier record stays")
+            return Conflict(
+                f"it was already written ({error_text}) in {location.name}; the earlier record stays"
+            )
         case IntegrityError() | DataError():
-            return StoreError(f"the database {place.name} refused a row that breaks its rules: {error_text}")
+            return StoreError(f"the database {location.name} refused a row that breaks its rules: {error_text}")
         case ProgrammingError() | NotSupportedError():
-            message = f"the database {place.name} does not have the tables that this program knows: {error_text}"
+            message = f"the database {location.name} does not have the tables that this program knows: {error_text}"
             return WrongSchema(message)
         case InterfaceError() | DatabaseError() | _:
-            return StorageUnavailable(_unavailable(error_text, place))
+            return StorageUnavailable(_unavailable(error_text, location))
 
 
 def _is_unique_violation(error: IntegrityError) -> bool:
@@ -322,10 +324,10 @@ def _is_unique_violation(error: IntegrityError) -> bool:
     return "UNIQUE constraint" in str(error) or getattr(cause, "sqlstate", "") == _UNIQUE_VIOLATION
 
 
-def _unavailable(message: str, place: Place) -> str:
+def _unavailable(message: str, location: DatabaseLocation) -> str:
     if any(word in message for word in _FULL):
-        free = shutil.disk_usage(place.workspace).free / _MEBIBYTE
-        advice = f"{free:.0f} MiB are free at `{place.workspace}`; a dialogue takes about 4 KiB. Free some space,"
+        free = shutil.disk_usage(location.workspace).free / _MEBIBYTE
+        advice = f"{free:.0f} MiB are free at `{location.workspace}`; a dialogue takes about 4 KiB. Free some space,"
     elif any(word in message for word in _LOCKED):
         advice = "Another program is using it. Wait for it or stop it,"
     elif any(word in message for word in _SLOW):
@@ -333,7 +335,7 @@ def _unavailable(message: str, place: Place) -> str:
     elif any(word in message for word in _READ_ONLY):
         advice = "Grant yourself write permission there,"
     elif any(word in message for word in _UNOPENED):
-        advice = f"Make sure that the folder `{place.workspace}` is writable,"
+        advice = f"Make sure that the folder `{location.workspace}` is writable,"
     elif any(word in message for word in _DAMAGED):
         advice = (
             "The file is damaged, or not a database of this program. Restore a copy, or move it away to start again,"
@@ -341,7 +343,7 @@ def _unavailable(message: str, place: Place) -> str:
     else:
         advice = "Make sure that it can be reached,"
     again = "then run the same command again."
-    return f"the database {place.name} could not be used: {message}. {place.so_far()} {advice} {again}"
+    return f"the database {location.name} could not be used: {message}. {location.so_far()} {advice} {again}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

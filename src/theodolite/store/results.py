@@ -426,7 +426,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
             (annotation_row(None, dialogues[annotation.dialogue], annotation, now) for annotation in annotations),
         )
         ids = _ids_since(last)
-        keep_answers((ids[_place(annotation, dialogues)], annotation.answers) for annotation in annotations)
+        keep_answers((ids[_annotation_key(annotation, dialogues)], annotation.answers) for annotation in annotations)
 
 
 def are_there_labels() -> bool:
@@ -470,16 +470,16 @@ def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
     return annotations_in(sorted(latest.values(), key=lambda row: (index[row.dialogue.unit_id], row.id)))
 
 
-_Place: TypeAlias = tuple[int, bytes, bytes, int]
+_AnnotationKey: TypeAlias = tuple[int, bytes, bytes, int]
 """Key of an annotation: dialogue, hashes of annotator and instrument, revision."""
 
 
-def _place(annotation: Annotation, dialogues: Mapping[str, int]) -> _Place:
+def _annotation_key(annotation: Annotation, dialogues: Mapping[str, int]) -> _AnnotationKey:
     versions = bytes.fromhex(annotation.annotator_version), bytes.fromhex(annotation.instrument_version)
     return (dialogues[annotation.dialogue], *versions, annotation.revision)
 
 
-def _ids_since(last: int) -> dict[_Place, int]:
+def _ids_since(last: int) -> dict[_AnnotationKey, int]:
     """Return the numbers of the annotations by hand that were entered after one."""
     rows = AnnotationRow.objects.filter(id__gt=last, unit__isnull=True)
     columns = rows.values_list("id", "dialogue_id", "annotator_version", "instrument_version", "revision")

@@ -137,17 +137,17 @@ def planned_slots(plan: LevelPlan) -> tuple[Slot, ...]:
 
 
 def _in_turn(
-    applications: Sequence[str], scenarios: Sequence[Sequence[str]], place: int, sessions: int
+    applications: Sequence[str], scenarios: Sequence[Sequence[str]], index: int, sessions: int
 ) -> list[tuple[str, str]]:
     """Return application and scenario of each session of a seat that tests all applications.
 
     Args:
         applications: The applications.
         scenarios: The scenarios that each of them is tested in.
-        place: Position of the slot in its block.
+        index: Position of the slot in its block.
         sessions: Sessions of the slot; count.
     """
-    first, order = divmod(place, len(williams_rows(len(applications))))
+    first, order = divmod(index, len(williams_rows(len(applications))))
     rows = williams_rows(len(applications))
     met = []
     for at in range(sessions):

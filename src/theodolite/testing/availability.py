@@ -61,7 +61,7 @@ def best_number(
     return min(suited, key=lambda number: (costs[number], number), default=None)
 
 
-def place_after(
+def index_after(
     scenarios: Sequence[str], over: Sequence[int], avoided: Collection[str], heavy: Collection[str]
 ) -> int | None:
     """Return the index of the next session, from 0; None if none is left.
@@ -127,7 +127,7 @@ def cells_not_offered(
         avoided: Avoided topics of each person with an answer.
     """
     started = {
-        (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None
+        (session.participant, session.level, session.index) for session in sessions if session.clock.started is not None
     }
     designs = {plan.level: allocation_design(study, plan) for plan in people_levels(study)}
     for slot in seats:

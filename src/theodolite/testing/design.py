@@ -51,12 +51,12 @@ class TesterBlock:
     def _kind(self) -> TesterKind:
         return TesterKind.PERSONA if isinstance(self.testers, PersonaSequence) else KINDS[type(self.testers[0])]
 
-    def setting(self, place: int, application: str) -> Setting:
+    def setting(self, index: int, application: str) -> Setting:
         """Return the settings that all sessions of a tester with an application share."""
         kind, testers = self._kind, self.testers
         personas = testers if isinstance(testers, PersonaSequence) else None
-        tester = None if personas else testers[place]
-        key = personas.key(place) if personas else testers[place].key
+        tester = None if personas else testers[index]
+        key = personas.key(index) if personas else testers[index].key
         strategy = tester.strategy if isinstance(tester, Attack) else ""
         return Setting(
             application=application,
@@ -64,19 +64,19 @@ class TesterBlock:
             level=self.level,
             held_by=self.held_by,
             cluster=strategy or key,
-            groups=groups_of(self.grouped_by, self._values(place)),
+            groups=groups_of(self.grouped_by, self._values(index)),
             kind=kind,
             tester=key,
             model=personas.model if personas else tester.model if isinstance(tester, Attack) else "",
             strategy=strategy,
         )
 
-    def _values(self, place: int) -> Mapping[str, str]:
+    def _values(self, index: int) -> Mapping[str, str]:
         """Return the fields that may split sessions: columns of a persona, purpose of a script, strategy and aim."""
         named = {"scenario": self.scenario.name}
         if isinstance(self.testers, PersonaSequence):
-            return {**named, **self.testers.values(place)}
-        match self.testers[place]:
+            return {**named, **self.testers.values(index)}
+        match self.testers[index]:
             case Script(purpose=purpose, values=values):
                 return {**values, **named, **({"purpose": purpose} if purpose else {})}
             case Attack(strategy=strategy, aim=aim):
@@ -323,16 +323,16 @@ class PersonaSequence:
         """Return the number of personas; count."""
         return len(self._group.rows)
 
-    def __getitem__(self, place: int) -> Persona:
+    def __getitem__(self, index: int) -> Persona:
         """Return a persona, its template filled.
 
         Raises:
             TemplateError: If a slot has no value; names the group and the row.
         """
         try:
-            return _completed(self._group, place, self._scenario, self._template_version)
+            return _completed(self._group, index, self._scenario, self._template_version)
         except TemplateError as error:
-            message = f"persona {place + 1} of `{self._group.name}`: {error}"
+            message = f"persona {index + 1} of `{self._group.name}`: {error}"
             raise TemplateError(message) from error
 
     def __iter__(self) -> Iterator[Persona]:
@@ -344,22 +344,22 @@ class PersonaSequence:
         """Name of the model that plays them."""
         return self._group.model
 
-    def key(self, place: int) -> str:
+    def key(self, index: int) -> str:
         """Return the key of a persona without completing it."""
-        return self._group.key(place)
+        return self._group.key(index)
 
-    def values(self, place: int) -> Mapping[str, str]:
+    def values(self, index: int) -> Mapping[str, str]:
         """Return the row whose values fill a persona."""
-        return self._group.rows[place].values
+        return self._group.rows[index].values
 
 
-def _completed(group: PersonaGroup, place: int, scenario: Scenario, template_version: str) -> Persona:
-    row = group.rows[place]
+def _completed(group: PersonaGroup, index: int, scenario: Scenario, template_version: str) -> Persona:
+    row = group.rows[index]
     goal = fill(scenario.goal, row.values)
     slots = {"goal": goal, "scenario": scenario.name, "task": scenario.task.value, "turns": scenario.turns}
     return Persona(
-        key=group.key(place),
-        name=row.values.get(NAME_COLUMN, f"{group.name} {place + 1}"),
+        key=group.key(index),
+        name=row.values.get(NAME_COLUMN, f"{group.name} {index + 1}"),
         group=group.name,
         text=fill(group.template.text, {**slots, **row.values}),
         goal=goal,

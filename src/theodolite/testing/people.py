@@ -49,9 +49,9 @@ def counted(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple[Liv
     )
 
 
-def label_of(place: int) -> str:
+def label_of(index: int) -> str:
     """Return the displayed name of a dialogue by its position among people's dialogues, from 0."""
-    return f"p{place + 1:03d}"
+    return f"p{index + 1:03d}"
 
 
 def event_sessions(study: Study, planned: Sessions, dialogues: Iterable[LiveDialogueSummary]) -> Sessions:
@@ -134,14 +134,14 @@ def visit_of(session: Session, sessions: Sequence[Session]) -> int:
         if (one.level, one.scenario, one.application) == (session.level, session.scenario, session.application)
         and one.study == session.study
     )
-    return sum(one.place <= session.place for one in same)
+    return sum(one.index <= session.index for one in same)
 
 
-def _completed_session(study: Study, place: int, summary: LiveDialogueSummary) -> PlannedSession:
+def _completed_session(study: Study, index: int, summary: LiveDialogueSummary) -> PlannedSession:
     session = summary.session
     values = {"scenario": session.scenario, **summary.groups}
     return PlannedSession(
-        label=label_of(place),
+        label=label_of(index),
         application=session.application,
         scenario=session.scenario,
         tester=Slot(level=session.level, number=session.slot, stratum=session.stratum),
@@ -154,7 +154,7 @@ def _completed_session(study: Study, place: int, summary: LiveDialogueSummary) -
     )
 
 
-def _empty_session(study: Study, at: int, slot: Slot, place: int, cell: Cell) -> PlannedSession:
+def _empty_session(study: Study, at: int, slot: Slot, index: int, cell: Cell) -> PlannedSession:
     return PlannedSession(
         label=label_of(at),
         application=cell.application,
@@ -162,7 +162,7 @@ def _empty_session(study: Study, at: int, slot: Slot, place: int, cell: Cell) ->
         tester=slot,
         level=slot.level,
         held_by=TesterType.PERSON,
-        pair_key=digest("empty cell", slot.key, str(place)),
+        pair_key=digest("empty cell", slot.key, str(index)),
         cluster=slot.key,
         groups=groups_of(grouping_of(study), {"scenario": cell.scenario}),
     )
@@ -173,7 +173,7 @@ def _empty_cells(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> Iter
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for dialogue in dialogues:
         session = dialogue.session
-        filled[session.level.value, session.stratum, session.slot].add(session.place)
+        filled[session.level.value, session.stratum, session.slot].add(session.index)
     for plan in people_levels(study):
         design = allocation_design(study, plan)
         for slot in planned_slots(plan):

@@ -207,10 +207,10 @@ class RecordedSessions:
 
     def find(self, label: str) -> int | None:
         """Return the first position of a label; None if no session has it."""
-        return self._places.get(label)
+        return self._positions.get(label)
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _positions(self) -> dict[str, int]:
         positions: dict[str, int] = {}
         for index, recording in enumerate(self._recordings):
             positions.setdefault(_recorded_label(recording), index)

@@ -64,13 +64,13 @@ def has_judge(study: Study, guidelines: Collection[str] = ()) -> bool:
     return any(not guidelines or judge.guideline in guidelines for judge in judges)
 
 
-def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str = "STUDY") -> None:
+def check_labelled(evidence: Evidence, judges: Iterable[Annotator], study: str = "STUDY") -> None:
     """Reject judges without any comparison.
 
     Args:
         evidence: The evidence of the run.
         judges: The judges.
-        place: The study's path as typed by the user.
+        study: The study's path as typed by the user.
 
     Raises:
         InputError: If no person labelled a dialogue that one of them labelled.
@@ -79,7 +79,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str =
         if not authorities_of(evidence, judge.name):
             message = (
                 f"no person has labelled a dialogue that `{judge.name}` has labelled, so its labels cannot be"
-                f" compared with theirs. Label a sample: theodolite label {place} --sample 100"
+                f" compared with theirs. Label a sample: theodolite label {study} --sample 100"
             )
             raise InputError(message)
 

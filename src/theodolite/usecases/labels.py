@@ -545,11 +545,11 @@ def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelC
         guideline: Guideline of the labels.
         judge: Annotator with the verdicts that define the strata; empty for none.
     """
-    held, of_place = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
-    positions = [position for position in of_place if (item := held[position]) is not None and not item.withheld]
+    held, strata = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
+    positions = [position for position in strata if (item := held[position]) is not None and not item.withheld]
     result = _verdicts_by_hand(evidence, guideline, positions)
     labels = tuple(None if verdict == NO_VERDICT else verdict == DEFECT for verdict in result)
-    return LabelCounts(strata=tuple(of_place[position] for position in positions), labels=labels)
+    return LabelCounts(strata=tuple(strata[position] for position in positions), labels=labels)
 
 
 def _verdicts_by_hand(evidence: Evidence, guideline: Guideline, positions: Sequence[int]) -> list[str]:

@@ -264,7 +264,7 @@ class SidebarLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagePlace:
+class PageNavigation:
     """Position of a page: the sidebar, the section, and the tabs of the section.
 
     Attributes:
@@ -285,14 +285,14 @@ class PagePlace:
 
 
 @register.simple_tag(takes_context=True)
-def place_of_page(context: Mapping[str, Any]) -> PagePlace:
+def page_navigation(context: Mapping[str, Any]) -> PageNavigation:
     """Return the position of the page for the role that opened it."""
     access, request = context.get("access"), context.get("request")
     match = getattr(request, "resolver_match", None)
     if not isinstance(access, AccessContext) or match is None:
-        return PagePlace()
+        return PageNavigation()
     if access.role not in SECTIONS:
-        return PagePlace(is_for_testers=True)
+        return PageNavigation(is_for_testers=True)
     study = access.hosted.token
     known = [
         (sidebar_section, _open_pages(sidebar_section, access.role, study)) for sidebar_section in SECTIONS[access.role]
@@ -318,7 +318,7 @@ def place_of_page(context: Mapping[str, Any]) -> PagePlace:
             tabs = tuple(
                 SidebarLink(title=title, address=at, is_current=name == match.view_name) for title, at, name in pages
             )
-    return PagePlace(
+    return PageNavigation(
         sidebar=tuple(links),
         section=section,
         tabs=tabs if len(tabs) > 1 else (),

@@ -150,7 +150,7 @@ def needs_slot(hosted: HostedStudy, role: str) -> bool:
 def offered(hosted: HostedStudy, role: str, now: datetime) -> list[Offered]:
     """Return the slots of a role that have not ended, in order of time."""
     slots = hosted.time_slots.filter(role=role, ends__gt=now).annotate(taken=Count("bookings"))
-    return [Offered(slot, max(slot.places - slot.taken, 0)) for slot in slots]
+    return [Offered(slot, max(slot.capacity - slot.taken, 0)) for slot in slots]
 
 
 def booked_slot(membership: Membership, now: datetime) -> TimeSlot | None:
@@ -177,7 +177,7 @@ def book(by: Account, membership: Membership, token: str, now: datetime) -> Time
     if row is None or row.ends <= now:
         message = _("this time is no longer available; choose another one")
         raise Conflict(message)
-    if row.bookings.exclude(membership=membership).count() >= row.places:
+    if row.bookings.exclude(membership=membership).count() >= row.capacity:
         message = _("this time is fully booked; choose another one")
         raise Conflict(message)
     Booking.objects.update_or_create(membership=membership, defaults={"slot": row})

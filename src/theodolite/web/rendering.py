@@ -184,7 +184,7 @@ SHARE_WIDTH: Final = 120
 """Length of the line from 0 to 100%; pixels."""
 
 
-def share_place(share: float) -> float:
+def share_x(share: float) -> float:
     """Return the position of a share on the line from 0 to 100%; pixels."""
     return round(4 + SHARE_WIDTH * share, 1)
 
@@ -198,10 +198,10 @@ def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
     text = figures.share(estimate.count or 0, estimate.n)
     if estimate.low is None or estimate.high is None or estimate.n < figures.FEW:
         return ShareLine(text=text)
-    low, high = share_place(estimate.low), share_place(estimate.high)
+    low, high = share_x(estimate.low), share_x(estimate.high)
     return ShareLine(
         text=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f}%",
-        at=share_place(estimate.value),
+        at=share_x(estimate.value),
         low=low,
         length=round(high - low, 1),
     )
@@ -255,13 +255,13 @@ def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
     """Return a number as an interval bar; an undefined number has its reason as text."""
     if isinstance(estimate, Undefined):
         return IntervalBar(text=undefined_text(estimate))
-    at = place_of(estimate.value)
+    at = axis_x(estimate.value)
     if estimate.low is None or estimate.high is None:
         return IntervalBar(
             text=f"{short(estimate.value)}, without an interval, from {estimate.n}", at=at, low=at, high=at
         )
     text = f"{short(estimate.value)} ({short(estimate.low)} to {short(estimate.high)}), from {estimate.n}"
-    return IntervalBar(text=text, at=at, low=place_of(estimate.low), high=place_of(estimate.high))
+    return IntervalBar(text=text, at=at, low=axis_x(estimate.low), high=axis_x(estimate.high))
 
 
 def short(value: float) -> str:
@@ -274,7 +274,7 @@ def short(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
-def place_of(value: float) -> float:
+def axis_x(value: float) -> float:
     """Return the position of a number on the axis; pixels."""
     share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
     return round(MARGIN + WIDTH * share, 1)

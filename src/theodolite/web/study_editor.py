@@ -43,7 +43,7 @@ from theodolite.web import study_trials
 from theodolite.web.study_steps import (
     PUBLISH,
     RefusedTable,
-    StepPlace,
+    StepLocation,
     group_choices,
     group_from,
     of_step,
@@ -233,18 +233,18 @@ def _record(edited: EditedStudy, verb: str, names: Sequence[str]) -> None:
     edited.recorded(verb, files=", ".join(names))
 
 
-def _with_word(text: str, place: str, *, checked: str) -> str:
+def _with_word(text: str, edit: str, *, checked: str) -> str:
     """Return the text with a replacement at `line:column:width:word`.
 
     Args:
         text: Text in the editor.
-        place: Place in the checked text, and the new word.
-        checked: The text whose check found the place; lines above it may have changed since.
+        edit: Position in the checked text, and the new word.
+        checked: The text whose check gave the position; lines above it may have changed since.
 
     Raises:
         InputError: If the line itself has changed.
     """
-    line, column, width, word = place.split(":", 3)
+    line, column, width, word = edit.split(":", 3)
     row, start = int(line) - 1, int(column) - 1
     lines, before = text.split("\n"), checked.split("\n")[row : row + 1]
     same = [index for index, one in enumerate(lines) if [one] == before]
@@ -565,6 +565,6 @@ def _steps(
         top = study_form(main.text, schema_name(main.name, main=files.main), "")
     except (InputError, NotFound):
         return result
-    place = StepPlace(base=edited.page(files.main), step=step, part=part if shown.name == files.main else "")
+    location = StepLocation(base=edited.page(files.main), step=step, part=part if shown.name == files.main else "")
     found = [found.item for found in faults if found.item.file == files.main]
-    return result | {"steps": shown_steps(top, found, place)}
+    return result | {"steps": shown_steps(top, found, location)}

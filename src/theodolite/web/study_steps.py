@@ -120,7 +120,7 @@ class ShownStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepPlace:
+class StepLocation:
     """The place of a page among the steps.
 
     Attributes:
@@ -140,28 +140,28 @@ class StepPlace:
         return self.step == step.key
 
 
-def shown_steps(top: PartForm, found: Sequence[LocatedDiagnostic], place: StepPlace) -> tuple[ShownStep, ...]:
+def shown_steps(top: PartForm, found: Sequence[LocatedDiagnostic], location: StepLocation) -> tuple[ShownStep, ...]:
     """Return the steps of a study file.
 
     Args:
         top: Form of the whole file.
         found: Errors and open items of the file.
-        place: The place of the page.
+        location: The place of the page.
     """
     fields = {field.key: field for field in (*top.fields, *top.more)}
     counts = _counts(fields, found)
-    return tuple(_shown(number, step, fields, counts, place) for number, step in enumerate(STEPS, start=1))
+    return tuple(_shown(number, step, fields, counts, location) for number, step in enumerate(STEPS, start=1))
 
 
 def _shown(
-    number: int, step: EditorStep, fields: Mapping[str, FormField], counts: Mapping[str, int], place: StepPlace
+    number: int, step: EditorStep, fields: Mapping[str, FormField], counts: Mapping[str, int], location: StepLocation
 ) -> ShownStep:
     parts = tuple(
         StepPart(
             field=fields[key],
-            address=f"{place.base}&at={_form_of(fields[key])}&step={step.key}",
+            address=f"{location.base}&at={_form_of(fields[key])}&step={step.key}",
             n_faults=counts.get(key, 0),
-            is_current=_form_of(fields[key]) == place.part,
+            is_current=_form_of(fields[key]) == location.part,
         )
         for key in step.parts
         if step.opens_part or fields[key].widget is Widget.LINK
@@ -172,12 +172,12 @@ def _shown(
     return ShownStep(
         number=number,
         step=step,
-        address=f"{place.base}&at={at}&step={step.key}",
+        address=f"{location.base}&at={at}&step={step.key}",
         parts=parts,
         n_faults=n_faults,
         is_set=is_set,
         is_from_pack=not is_set and step.is_in_packs and fields["pack"].is_set,
-        is_current=place.is_at(step),
+        is_current=location.is_at(step),
     )
 
 

@@ -350,8 +350,8 @@ def _outcome_page(
 def _rows(reading: TrialReading) -> Iterator[tuple[str, str, str]]:
     """Yield question, answer and reason of each answer."""
     for answer in reading.annotation.answers if reading.annotation is not None else ():
-        place = f"{answer.question}, turn {answer.turn}" if answer.turn is not None else answer.question
-        yield place, answer.value or answer.outcome.value, answer.reasoning
+        label = f"{answer.question}, turn {answer.turn}" if answer.turn is not None else answer.question
+        yield label, answer.value or answer.outcome.value, answer.reasoning
 
 
 def price_text(trial: JudgeTrial) -> str:

@@ -73,7 +73,7 @@ def test_the_database_refuses_a_fourth_annotation(venue: Venue) -> None:
     row = ReservationRow.objects.filter(token=tokens[0])
 
     with pytest.raises(IntegrityError):
-        row.update(place=4)
+        row.update(slot=4)
     with pytest.raises(IntegrityError):
         WorkItemRow.objects.update(live=4)
 

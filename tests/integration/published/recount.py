@@ -369,18 +369,18 @@ def gwet(patterns: pd.DataFrame, scale: Sequence[str]) -> float:
     Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapter 5.
     """
     q = len(scale)
-    place = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
+    index = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
     weights = 1 - (np.subtract.outer(np.arange(q), np.arange(q)) / (q - 1)) ** 2
-    observed = weights[place[:, 0], place[:, 1]].mean()
-    share = np.bincount(place.ravel(), minlength=q) / place.size
+    observed = weights[index[:, 0], index[:, 1]].mean()
+    share = np.bincount(index.ravel(), minlength=q) / index.size
     chance = weights.sum() / (q * (q - 1)) * (share * (1 - share)).sum()
     return float((observed - chance) / (1 - chance))
 
 
 def ordinal_alpha(patterns: pd.DataFrame, scale: Sequence[str]) -> float:
     """Return Krippendorff's alpha by the package `krippendorff`, ordinal."""
-    place = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
-    return float(krippendorff.alpha(place.T, value_domain=list(range(len(scale))), level_of_measurement="ordinal"))
+    index = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
+    return float(krippendorff.alpha(index.T, value_domain=list(range(len(scale))), level_of_measurement="ordinal"))
 
 
 def clustered_log_interval(

@@ -126,7 +126,7 @@ def rubric(tmp_path_factory) -> Study:
     known = [row for row in first.values() if {row["Q0"], row["Q1"]} <= set("1234")]
     table = pd.DataFrame(known)[["dialogue", "system", "Q0", "Q1"]].rename(columns={"dialogue": "id"})
     table["prompt"], table["response"], table["system"] = "p", "r", "s" + table["system"]
-    table["half"] = ["even" if place % 2 == 0 else "odd" for place in range(len(table))]
+    table["half"] = ["even" if index % 2 == 0 else "odd" for index in range(len(table))]
     systems = sorted(set(table["system"]))
     types = {"early": systems[:1], "late": systems[1:]}
     (folder / "study.yaml").write_text(RUBRIC.replace("TYPES", json.dumps(types)))

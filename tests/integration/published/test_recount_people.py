@@ -63,7 +63,7 @@ def session(number: int, **facts: object) -> Session:
         "application": ("blue", "green")[number % 2],
         "application_version": "v",
         "slot": number,
-        "place": 0,
+        "index": 0,
         "study_version": "v",
         "state": SessionState.COMPLETE,
         "clock": SessionClock(started=BEGIN, ended=BEGIN + minutes, stood_s=30.0),

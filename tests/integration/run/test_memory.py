@@ -43,10 +43,10 @@ class EndlessStore:
         return range(len(self._sessions)) if at is None else sorted(at)
 
     def dialogues(self, run, at=None):
-        for place in self._at(at):
-            session = self._sessions[place]
+        for index in self._at(at):
+            session = self._sessions[index]
             yield Dialogue(
-                key=f"dialogue {place}",
+                key=f"dialogue {index}",
                 label=session.label,
                 application=session.application,
                 application_version="v",
@@ -56,18 +56,18 @@ class EndlessStore:
                 held_by=session.held_by,
                 pair_key=session.pair_key,
                 cluster=session.cluster,
-                turns=tuple(Turn(number=n, prompt=f"{place} {n} " * (SAID // 8), response="x" * SAID) for n in (1, 2)),
+                turns=tuple(Turn(number=n, prompt=f"{index} {n} " * (SAID // 8), response="x" * SAID) for n in (1, 2)),
                 ending=Ending.TURN_LIMIT,
             )
 
     def annotations(self, run, at=None):
-        for place in self._at(at):
-            value = "no" if place % 10 == 0 else "yes"
-            reason = f"because of {place} " * (SAID // 20)
+        for index in self._at(at):
+            value = "no" if index % 10 == 0 else "yes"
+            reason = f"because of {index} " * (SAID // 20)
             answer = Answer(question="label", outcome=Outcome.ANSWERED, value=value, reasoning=reason)
             yield Annotation(
-                unit=f"unit {place}",
-                dialogue=f"dialogue {place}",
+                unit=f"unit {index}",
+                dialogue=f"dialogue {index}",
                 annotator="large",
                 annotator_version="v",
                 guideline="polite",

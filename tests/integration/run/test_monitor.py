@@ -47,9 +47,9 @@ def kept(tmp_path_factory):
     return folder
 
 
-def watch(place, *more, out):
+def watch(index, *more, out):
     return theodolite(
-        "monitor", place, "--defect", "<= 3", "--reference", "300", "--recalibrate", "0", "--out", out, *more
+        "monitor", index, "--defect", "<= 3", "--reference", "300", "--recalibrate", "0", "--out", out, *more
     )
 
 

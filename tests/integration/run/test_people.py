@@ -67,9 +67,9 @@ class Event:
         self.store = open_store(workspace)
         return open_event(str(self.folder), self.store, workspace=workspace).event
 
-    def hold(self, who: str, *, level=RED, place: int = 0, leaks: bool = False, answers: bool = True) -> None:
+    def hold(self, who: str, *, level=RED, index: int = 0, leaks: bool = False, answers: bool = True) -> None:
         context = self.open()
-        session = a_session(context, who, place, level)
+        session = a_session(context, who, index, level)
         if answers:
             exchange(context, session, f"{who} has a gran", "The brother is alive." if leaks else "I cannot say.")
         else:
@@ -91,7 +91,7 @@ def event(tmp_path: Path) -> Event:
 @pytest.fixture
 def held(event: Event) -> Event:
     event.hold("p1", leaks=True)
-    event.hold("p1", place=1)
+    event.hold("p1", index=1)
     event.hold("p2", answers=False)
     event.hold("f1", level=FIELD)
     return event

@@ -59,9 +59,9 @@ def event(study: Path) -> Event:
     return Event(study)
 
 
-def hold(event: Event, who: str, place: int, prompt: str, response: str) -> None:
+def hold(event: Event, who: str, index: int, prompt: str, response: str) -> None:
     context = event.open()
-    session = a_session(context, who, place, RED)
+    session = a_session(context, who, index, RED)
     exchange(context, session, prompt, response)
     end_session(context, session.key)
     event.store.disconnect()

@@ -86,12 +86,12 @@ def test_a_repeated_request_changes_nothing(event, ask, tasks, task):  # noqa: F
 
 def test_all_errors_are_named_at_once_and_nothing_is_stored(event, ask, tasks, task):  # noqa: F811
     first = task["questions"][0]
-    place = {"question": first["question"], "turn": first["turn"]}
+    ref = {"question": first["question"], "turn": first["turn"]}
     answers = [
-        {**place, "value": "perhaps"},
+        {**ref, "value": "perhaps"},
         {"question": first["question"] + "x", "value": "yes"},
-        {**place, "turn": 99, "value": "yes"},
-        {**place, "value": first["values"][0]},
+        {**ref, "turn": 99, "value": "yes"},
+        {**ref, "value": first["values"][0]},
     ]
     response = ask(Role.ANNOTATOR, f"{tasks}/{task['id']}/answers", "put", body=whole(task, answers=answers))
     faults = {fault["where"]: fault["expected"] for fault in response.json()["errors"]}

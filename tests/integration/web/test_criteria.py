@@ -33,12 +33,12 @@ def test_statements_are_stored_with_their_authors(event, client_as, address):
 
 
 def test_an_annotator_states_preferences_and_can_change_them(event, client_as):
-    anna, place = client_as(Role.ANNOTATOR), reverse("annotator:about", args=[event.token])
-    odd = anna.post(place, {"groups": "forty"})
-    anna.post(place, {"languages": "en, de", "groups": "age: 40 to 49"})
+    anna, url = client_as(Role.ANNOTATOR), reverse("annotator:about", args=[event.token])
+    odd = anna.post(url, {"groups": "forty"})
+    anna.post(url, {"languages": "en, de", "groups": "age: 40 to 49"})
     said = server_store().profile(participant_of(event))
-    page = anna.get(place).content.decode()
-    anna.post(place, {"skip": "yes"})
+    page = anna.get(url).content.decode()
+    anna.post(url, {"skip": "yes"})
 
     assert (odd.status_code, "no colon" in odd.content.decode()) == (422, True)
     assert (said.languages, said.groups) == (("en", "de"), {"age": "40 to 49"})

@@ -55,10 +55,10 @@ def walk(client, event, steps: int) -> str:
     return on(client, event)[0]
 
 
-def slot_for(event, *, begins: timedelta, places: int = 1, role: Role = Role.RED_TEAMER) -> TimeSlot:
+def slot_for(event, *, begins: timedelta, capacity: int = 1, role: Role = Role.RED_TEAMER) -> TimeSlot:
     start = timezone.now() + begins
     return TimeSlot.objects.create(
-        hosted=event, role=role.value, begins=start, ends=start + timedelta(hours=1), places=places
+        hosted=event, role=role.value, begins=start, ends=start + timedelta(hours=1), capacity=capacity
     )
 
 
@@ -170,7 +170,14 @@ def test_organisers_create_time_slots_in_the_time_zone_of_the_event(own, client_
     add(own, "event: {zone: Europe/Berlin}")
     published(own)
     organiser, page = client_as(Role.ORGANISER), f"/s/{own.token}/organise/slots/"
-    slots = {"role": "field tester", "begins": "2999-07-01T09:00", "minutes": 60, "places": 5, "n": 3, "where": "B 12"}
+    slots = {
+        "role": "field tester",
+        "begins": "2999-07-01T09:00",
+        "minutes": 60,
+        "capacity": 5,
+        "n": 3,
+        "where": "B 12",
+    }
     organiser.post(page, slots)
     begins = [one.begins for one in TimeSlot.objects.all()]
     organiser.post(f"{page}{TimeSlot.objects.first().token}/remove/")

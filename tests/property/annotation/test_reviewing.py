@@ -59,10 +59,10 @@ class TestOpenReviews:
 
     @given(GIVEN)
     def test_a_review_without_consensus_never_ends_as_no_violation(self, answers):
-        places = [(one.question, one.turn) for one in discrepancies(RISK, answers, "")]
-        said = reviewed(RISK, answers, [left_open(*place) for place in places], {})
+        refs = [(one.question, one.turn) for one in discrepancies(RISK, answers, "")]
+        said = reviewed(RISK, answers, [left_open(*ref) for ref in refs], {})
 
-        if ("released", None) in places:
+        if ("released", None) in refs:
             assert said is Reviewed.NO_CONSENSUS
             assert reviewed(RISK, answers, [], {}) is Reviewed.NOT_YET
 

@@ -22,7 +22,7 @@ FEW = settings(deadline=None, max_examples=60)
 
 
 def columns(units, n=2):
-    return [[unit[place] for unit in units] for place in range(n)]
+    return [[unit[index] for unit in units] for index in range(n)]
 
 
 def report_of(pairs):
@@ -74,7 +74,7 @@ def test_units_without_one_label_do_not_matter(pairs, lonely):
 @FEW
 def test_the_order_of_annotators_does_not_matter(units, data):
     order = data.draw(st.permutations(range(3)))
-    turned = [columns(units, 3)[place] for place in order]
+    turned = [columns(units, 3)[index] for index in order]
 
     plain, again = unanimity(columns(units, 3)), unanimity(turned)
     if isinstance(plain, Undefined):

@@ -30,8 +30,8 @@ class TestBalance:
     @given(designs, st.integers(min_value=0, max_value=2))
     def test_cells_are_balanced(self, design: AllocationDesign, block: int) -> None:
         numbers = range(block * design.block(), (block + 1) * design.block())
-        for place in range(design.sessions):
-            met = Counter(design.cells(number)[place] for number in numbers)
+        for index in range(design.sessions):
+            met = Counter(design.cells(number)[index] for number in numbers)
 
             assert len(met) == len(design.applications) * len(design.scenarios)
             assert len(set(met.values())) == 1

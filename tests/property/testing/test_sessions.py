@@ -23,7 +23,7 @@ def conversations(draw):
     scene = Scenario(
         name="shop", goal="Buy", turns=draw(st.integers(1, 4)), starter=starter, scripts=scripts("s", turns=3)
     )
-    task = session_task(study(scenarios=(scene,)), place=draw(st.integers(0, 2)))
+    task = session_task(study(scenarios=(scene,)), index=draw(st.integers(0, 2)))
 
     def answer(request):
         if isinstance(request, AskModel):

@@ -198,7 +198,7 @@ def bank_of(n: int):
 def test_a_test_has_ten_gold_answers_and_the_next_test_draws_others():
     guideline = bank_of(30)
     first, second, third = (drawn_test(guideline, "p-1", attempt) for attempt in (1, 2, 3))
-    n_keyed = [sum(len(worked_examples(guideline)[place].answers) for place in test) for test in (first, second, third)]
+    n_keyed = [sum(len(worked_examples(guideline)[index].answers) for index in test) for test in (first, second, third)]
 
     assert all(10 <= n <= 11 for n in n_keyed)
     assert len({*first, *second, *third}) == len(first) + len(second) + len(third)
@@ -213,7 +213,7 @@ def test_a_small_gold_bank_is_used_completely_each_time():
 
 def test_an_exhausted_gold_bank_starts_again():
     guideline = bank_of(14)
-    drawn = {place for attempt in (1, 2) for place in drawn_test(guideline, "p-1", attempt)}
+    drawn = {index for attempt in (1, 2) for index in drawn_test(guideline, "p-1", attempt)}
 
     assert drawn == set(examples_for(guideline)[1])
 

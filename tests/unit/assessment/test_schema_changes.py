@@ -143,7 +143,7 @@ def test_a_reworded_question_affects_its_follow_ups():
         (asking(replace(FIRST, exemplars=(Exemplar(text="Reply: Ann.", answer="yes"),)), SECOND), Touch.WORDS),
         (asking(replace(FIRST, may_not_apply=True), SECOND), Touch.ANSWERS),
         (asking(FIRST, SECOND, defect_rules=(replace(RISK.defect_rules[0], values=("no",)),)), Touch.ANSWERS),
-        (asking(replace(FIRST, level=QuestionLevel.TURN), SECOND), Touch.PLACE),
+        (asking(replace(FIRST, level=QuestionLevel.TURN), SECOND), Touch.ASKED_ELSEWHERE),
         (
             asking(replace(FIRST, scale=replace(FIRST.scale, orientation=Orientation.HIGHER_IS_WORSE)), SECOND),
             Touch.ANSWERS,
@@ -162,7 +162,7 @@ def test_a_changed_range_affects_its_own_question_only():
 
 
 def test_a_changed_condition_counts_as_a_moved_question():
-    assert kinds(asking(FIRST, replace(SECOND, when=None))) == {"how-bad": (Touch.PLACE,)}
+    assert kinds(asking(FIRST, replace(SECOND, when=None))) == {"how-bad": (Touch.ASKED_ELSEWHERE,)}
 
 
 def test_questions_are_added_and_removed():

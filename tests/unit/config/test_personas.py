@@ -44,7 +44,7 @@ def test_rows_that_differ_only_in_an_unused_column_are_one_persona(folder):
 
     (fault,) = check_study(folder(study_yaml=study(rows="people.csv"), people_csv=rows))
 
-    assert (fault.place, fault.message[:12]) == ("people.csv:3", "equals row 2")
+    assert (fault.location, fault.message[:12]) == ("people.csv:3", "equals row 2")
 
 
 def test_a_template_without_rows_is_one_persona(folder):

@@ -94,7 +94,7 @@ ANSWER = OpenAnswer(session="1", questionnaire="q", question="why")
 def work(*codes: tuple[str, ...], resolved: object = "no", books: tuple[Codebook, ...] = (CODED_BOOK,)) -> CodingWork:
     first = version_of(books[0])
     codings = tuple(
-        Coding(answer=ANSWER, coder=f"c{place}", codes=given, codebook=first) for place, given in enumerate(codes)
+        Coding(answer=ANSWER, coder=f"c{index}", codes=given, codebook=first) for index, given in enumerate(codes)
     )
     talked = CodingResolution(answer=ANSWER, codebook=first, codes=None, participants=())
     found = () if resolved == "no" else (replace(talked, codes=resolved),)
@@ -148,7 +148,7 @@ def test_a_changed_codebook_makes_codings_due_and_resolutions_void():
 def test_the_codebook_with_the_highest_revision_applies():
     later = replace(CODED_BOOK, codes=CODED_BOOK.codes[:1], revision=2)
 
-    assert work(books=(later, CODED_BOOK)).codebook_for(ANSWER.place) == later
+    assert work(books=(later, CODED_BOOK)).codebook_for(ANSWER.question_key) == later
 
 
 def test_a_codebook_for_some_questions_precedes_the_general_one():

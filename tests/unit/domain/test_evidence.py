@@ -66,15 +66,15 @@ def test_the_latest_annotation_of_a_session_counts(recorded, order):
     for dialogue in dialogues:
         builder.add_dialogue(dialogue)
     first = next(one for one in recorded.archive.annotations() if one.annotator == "annotator 1")
-    for number, place in enumerate(order):
+    for number, index in enumerate(order):
         answer = replace(first.answers[0], value=f"label {number}")
-        builder.add_annotation(replace(first, dialogue=dialogues[place].key, answers=(answer,)))
+        builder.add_annotation(replace(first, dialogue=dialogues[index].key, answers=(answer,)))
 
     columns = builder.table().columns("annotator 1", "refusal", "label")
 
-    latest = {place: f"label {number}" for number, place in enumerate(order)}
+    latest = {index: f"label {number}" for number, index in enumerate(order)}
     found = {position: [record.value for record in records] for position, records in columns.by_position()}
-    assert found == {recorded.sessions.find(dialogues[place].label): [value] for place, value in latest.items()}
+    assert found == {recorded.sessions.find(dialogues[index].label): [value] for index, value in latest.items()}
 
 
 def test_columns_are_read_by_arrays_without_a_copy(recorded):
@@ -97,7 +97,7 @@ def test_failures_of_sessions_are_recorded_where_no_dialogue_was_completed():
     failed = evidence.answers.failures
 
     assert failed
-    assert all(evidence.answers.dialogues[place] is None for place, (one,) in failed.items() if not one.annotator)
+    assert all(evidence.answers.dialogues[index] is None for index, (one,) in failed.items() if not one.annotator)
     assert all(isinstance(one, UnitFailure) for some in failed.values() for one in some)
 
 

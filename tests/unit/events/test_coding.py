@@ -206,7 +206,7 @@ def test_notes_of_red_teamers_are_coded_like_answers(store):
     begin(store, covers=("notes while testing.tried",), name="ways")
     found = coding_project(store, STUDY, tried)
 
-    assert index_of(found).places == ("notes while testing.tried",)
+    assert index_of(found).question_keys == ("notes while testing.tried",)
     assert [one.asked for one in found.texts] == ["What was tried, how was it refined, and what was the result?"]
     assert [one.text for one in found.texts] == [WORDS]
     assert len(index_of(found).waiting("c1")) == 1

@@ -60,10 +60,10 @@ def test_a_session_is_created_once():
     assert prepare_session(event, "p1", RED, 0) == prepare_session(event, "p1", RED, 0)
 
 
-@pytest.mark.parametrize(("level", "place"), [(FIELD, 0), (RED, 2), (RED, -1)])
-def test_no_session_is_created_where_the_study_plans_none(level, place):
+@pytest.mark.parametrize(("level", "index"), [(FIELD, 0), (RED, 2), (RED, -1)])
+def test_no_session_is_created_where_the_study_plans_none(level, index):
     with pytest.raises(InputError):
-        prepare_session(an_open_event(), "p1", level, place)
+        prepare_session(an_open_event(), "p1", level, index)
 
 
 def test_types_of_users_with_a_quota_have_separate_slots():
@@ -103,8 +103,8 @@ def test_a_reset_starts_another_dialogue_in_the_same_session():
 
 def test_the_same_participant_at_the_same_position_is_a_pair_across_applications():
     event = an_open_event()
-    for place in (0, 1):
-        session = a_session(event, place=place)
+    for index in (0, 1):
+        session = a_session(event, index=index)
         exchange(event, session)
         end_session(event, session.key)
     other = a_session(event, "p2")
@@ -378,15 +378,15 @@ def test_an_unknown_topic_is_refused() -> None:
 def test_exposure_sums_all_sessions_and_a_new_session_is_a_break():
     study, store, clock = a_study(), fresh_store(), FakeClock()
     event = EventContext(study=study, plan=a_plan(), run=store.open_run(study, a_plan()), store=store, clock=clock)
-    for place in (0, 1):
-        session = a_person_session(event.run, key=digest("session", str(place)), place=place)
+    for index in (0, 1):
+        session = a_person_session(event.run, key=digest("session", str(index)), index=index)
         store.events.sessions.add(session)
         store.events.sessions.update(session.key, lambda one: one.begun(clock.now()))
         turn = store.events.dialogues.add_turn(session.key, "And?", now=clock.now())
         store.events.dialogues.end_turn(turn.key, LiveEnding(state=TurnState.COMPLETE, text="So."))
-        store.events.dialogues.mark_turn(turn.key, broke=place == 0)
+        store.events.dialogues.mark_turn(turn.key, broke=index == 0)
         clock.passed_s += 600
-        if place == 0:
+        if index == 0:
             store.events.sessions.update(session.key, lambda one: one.over(SessionState.COMPLETE, clock.now()))
 
     exposure = exposure_of(event, "p1")

@@ -119,10 +119,10 @@ class Notebook:
         self.entries.append(entry)
 
 
-def failing_at(place, error):
+def failing_at(index, error):
     """Answer as usual, but with an error at one place."""
     places = iter(range(99))
-    return lambda request: error if next(places) == place else usual_answer(request)
+    return lambda request: error if next(places) == index else usual_answer(request)
 
 
 async def driven(answer=usual_answer, stored=(), flow=None, journal=None):

@@ -16,7 +16,7 @@ from theodolite.gateways.reply_reading import (
     MOST_LINES,
     EventReader,
     EventStream,
-    ReplyPlace,
+    ReplyExtractor,
     StreamEvent,
     find_in,
     parse_path,
@@ -31,7 +31,9 @@ STREAM = (
 
 def stream_of(heard: list[str] | None = None, seen: list[str] | None = None, path: str = "$.a") -> EventStream:
     look = (lambda _: None) if seen is None else seen.append
-    return EventStream(ReplyPlace(path), secret=Secret(), on_chunk=None if heard is None else heard.append, look=look)
+    return EventStream(
+        ReplyExtractor(path), secret=Secret(), on_chunk=None if heard is None else heard.append, look=look
+    )
 
 
 @given(cuts=st.lists(st.integers(0, len(STREAM)), max_size=8))
@@ -144,12 +146,13 @@ def test_a_malformed_path_is_reported(path: str) -> None:
     ],
 )
 def test_a_reply_is_extracted(path: str, body: bytes, text: str) -> None:
-    assert ReplyPlace(path).read(HttpResponse(body=body)) == text
+    assert ReplyExtractor(path).read(HttpResponse(body=body)) == text
 
 
 def test_the_encoding_of_the_headers_is_used() -> None:
     assert (
-        ReplyPlace("text").read(HttpResponse(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1")) == "été"
+        ReplyExtractor("text").read(HttpResponse(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1"))
+        == "été"
     )
 
 
@@ -184,7 +187,7 @@ def test_invalid_replies_are_distinguished(
 ) -> None:
     answer = HttpResponse(body=body, content_type=f"text/plain; charset={charset}" if charset else "text/plain")
 
-    attempt_error = ReplyPlace(path).read(answer)
+    attempt_error = ReplyExtractor(path).read(answer)
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is kind
@@ -199,11 +202,11 @@ def test_invalid_replies_are_distinguished(
     ],
 )
 def test_a_reply_is_extracted_by_a_regular_expression(pattern: str, body: bytes, text: str) -> None:
-    assert ReplyPlace("text", pattern).read(HttpResponse(body=body)) == text
+    assert ReplyExtractor("text", pattern).read(HttpResponse(body=body)) == text
 
 
 def test_a_response_that_does_not_match_is_malformed() -> None:
-    attempt_error = ReplyPlace("text", "(x)").read(HttpResponse(body=b"abc"))
+    attempt_error = ReplyExtractor("text", "(x)").read(HttpResponse(body=b"abc"))
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is MalformedReply
@@ -211,7 +214,7 @@ def test_a_response_that_does_not_match_is_malformed() -> None:
 
 def test_a_malformed_regular_expression_is_reported() -> None:
     with pytest.raises(InputError, match="`regex` of `reply` is not a regular expression"):
-        ReplyPlace("text", "(")
+        ReplyExtractor("text", "(")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +229,7 @@ def test_a_malformed_regular_expression_is_reported() -> None:
     ],
 )
 def test_an_event_may_contain_a_chunk_nothing_or_an_error(data: str, text: str | None, is_fatal: bool) -> None:
-    event = ReplyPlace("$.a").read_event(data)
+    event = ReplyExtractor("$.a").read_event(data)
 
     assert isinstance(event, StreamEvent)
     assert (event.text, event.is_fatal) == (text, is_fatal)

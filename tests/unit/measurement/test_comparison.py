@@ -271,7 +271,7 @@ def test_equal_results_have_p_value_1_and_missing_results_are_undefined():
 
 def alone(n):
     """Return a cluster for each set."""
-    return [f"c{place}" for place in range(n)]
+    return [f"c{index}" for index in range(n)]
 
 
 def by_formula(flags):
@@ -320,7 +320,7 @@ def test_many_testers_use_the_asymptotic_distribution(monkeypatch):
 
 def test_repeats_of_one_tester_count_as_one_observation():
     apart = cochran_q([(1, 0)] * 12, alone(12))
-    same = cochran_q([(1, 0)] * 12, [f"c{place // 4}" for place in range(12)])
+    same = cochran_q([(1, 0)] * 12, [f"c{index // 4}" for index in range(12)])
 
     assert (apart.n_clusters, same.n_clusters) == (12, 3)
     assert apart.p_value < 0.01

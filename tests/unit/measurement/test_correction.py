@@ -64,7 +64,7 @@ def test_complete_labels_give_the_human_rate():
 
 def test_clusters_widen_the_interval():
     found = labels((40, 50), (10, 50))
-    personas = [f"p{place % 7 if truth else place % 5}" for place, truth in enumerate(found)]
+    personas = [f"p{index % 7 if truth else index % 5}" for index, truth in enumerate(found)]
 
     alone, together = corrected_rate(VERDICTS, found), corrected_rate(VERDICTS, found, clusters=personas)
 

@@ -54,7 +54,7 @@ def test_limits_of_the_metrics_are_documented(scores, words):
 
 
 def test_many_patterns_of_distinct_scores_leave_no_gap():
-    scores = [float((7 * place) % 101) for place in range(80)]
+    scores = [float((7 * index) % 101) for index in range(80)]
 
     assert relevance_profile(scores).notes == ()
 

@@ -116,7 +116,7 @@ def guessed(event, session, guess: str, about=APPLICATION, options=("blue", "gre
 
 def test_the_first_guess_of_each_tester_counts_and_further_ones_are_reported() -> None:
     event = an_open_event()
-    first, second = a_session(event, "p1"), a_session(event, "p1", place=1)
+    first, second = a_session(event, "p1"), a_session(event, "p1", index=1)
     guessed(event, first, first.application)
     guessed(event, second, second.application)
     guessed(event, a_session(event, "p2"), "")

@@ -27,9 +27,9 @@ def test_the_longest_chain_increases_in_both_rankings():
     human, judge = np.random.default_rng(7).integers(1, 6, (2, 12))
     units = sorted(zip(human.tolist(), judge.tolist(), strict=True))
     longest = {}
-    for place, (person, score) in enumerate(units):
-        below = [longest[at] for at in range(place) if units[at][0] < person and units[at][1] < score]
-        longest[place] = 1 + max(below, default=0)
+    for index, (person, score) in enumerate(units):
+        below = [longest[at] for at in range(index) if units[at][0] < person and units[at][1] < score]
+        longest[index] = 1 + max(below, default=0)
 
     assert ranking_agreement(human, judge).lis == max(longest.values())
 

@@ -55,7 +55,7 @@ def test_ties_have_no_majority():
 def test_clusters_widen_the_interval(measure):
     votes = [["yes", "no"]] * 20 + [["no", "no"]] * 20
 
-    alone, together = measure(votes, clusters=None), measure(votes, clusters=[place // 10 for place in range(40)])
+    alone, together = measure(votes, clusters=None), measure(votes, clusters=[index // 10 for index in range(40)])
 
     assert together.high - together.low > alone.high - alone.low
     assert (together.n_clusters, alone.n_clusters) == (4, None)

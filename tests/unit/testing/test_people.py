@@ -22,9 +22,9 @@ def sessions_of(event, of=None):
 def test_cells_without_messages_are_missing_sessions():
     sessions = sessions_of(an_open_event())
 
-    assert [sessions.label(place) for place in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
-    assert {sessions.setting(place).held_by for place in range(len(sessions))} == {TesterType.PERSON}
-    assert {sessions.setting(place).kind for place in range(len(sessions))} == {plan.TesterKind.SLOT}
+    assert [sessions.label(index) for index in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
+    assert {sessions.setting(index).held_by for index in range(len(sessions))} == {TesterType.PERSON}
+    assert {sessions.setting(index).kind for index in range(len(sessions))} == {plan.TesterKind.SLOT}
 
 
 def test_a_dialogue_fills_its_cell_and_a_second_one_is_another_session():

@@ -220,8 +220,8 @@ def test_a_fixed_first_prompt_is_sent_without_calling_the_model():
 def test_turns_state_the_positions_of_their_texts_in_the_journal():
     held = played("b", "c [END]", starter="Good day", turns=9)
 
-    places = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
-    assert places == [(None, 0), (1, 2), (None, 4)]
+    positions = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
+    assert positions == [(None, 0), (1, 2), (None, 4)]
     for one in held.result.turns:
         assert held.journal[one.response_at].reply.text == one.response
     assert held.journal[1].reply.text == "b"

@@ -102,7 +102,7 @@ def test_attributes_shared_by_few_people_are_withheld():
 
 
 def test_people_are_counted_and_not_their_sessions():
-    rows = {("p1", place): {"language": "sv"} for place in range(9)}
+    rows = {("p1", index): {"language": "sv"} for index in range(9)}
 
     assert {row["language"] for row in common_values(rows, 2, who=lambda key: key[0]).values()} == {WITHHELD_GROUP}
 

@@ -116,8 +116,8 @@ OFTEN = scale("never", "at times", "often")
 
 def blocks(*scales, **more):
     questions = tuple(
-        Question(name=f"q{place}", text="How?", scale=each, may_be_unable=place in more.get("unable", ()))
-        for place, each in enumerate(scales)
+        Question(name=f"q{index}", text="How?", scale=each, may_be_unable=index in more.get("unable", ()))
+        for index, each in enumerate(scales)
     )
     return instrument_form(Instrument(name="i", questions=questions), ()).blocks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from theodolite.config.study_forms import GENERAL, study_form
 from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.errors import Severity
-from theodolite.web.study_steps import PUBLISH, STEPS, StepPlace, of_step, shown_steps
+from theodolite.web.study_steps import PUBLISH, STEPS, StepLocation, of_step, shown_steps
 
 STUDY = """\
 study: tea
@@ -22,7 +22,7 @@ def form(text=STUDY, at=GENERAL):
 
 
 def steps(text=STUDY, *found, **place):
-    shown = shown_steps(form(text), found, StepPlace(base="/edit/?file=study.yaml", **place))
+    shown = shown_steps(form(text), found, StepLocation(base="/edit/?file=study.yaml", **place))
     return {one.step.key: one for one in shown}
 
 

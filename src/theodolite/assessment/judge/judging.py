@@ -176,7 +176,7 @@ def declines(text: str) -> bool:
     return "{" not in text and bool(_pattern().match(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
 
 
-Place = tuple[str, int | None]
+QuestionRef = tuple[str, int | None]
 """A question, and the turn that it is asked about; None for the dialogue."""
 
 BelowHalf = Callable[[float, float], float]
@@ -236,9 +236,9 @@ def races(votes: Sequence[Vote], guideline: Guideline) -> tuple[Race, ...]:
     deciding = {rule.question for rule in guideline.defect_rules}
     questions = [q for q in guideline.instrument.questions if q.name in deciding and q.scale.kind is not ScaleKind.TEXT]
     return tuple(
-        _race([_ballot(vote, position) for vote in votes], question, guideline)
+        _race([_ballot(vote, ref) for vote in votes], question, guideline)
         for question in questions
-        for position in _places(votes, question)
+        for ref in _question_refs(votes, question)
     )
 
 
@@ -269,7 +269,7 @@ def majority(
     decided: list[Answer] = []
     for question in guideline.instrument.questions:
         if question.scale.kind is not ScaleKind.TEXT:
-            decided += [_decided(votes, position, decided, guideline, rules) for position in _places(votes, question)]
+            decided += [_decided(votes, ref, decided, guideline, rules) for ref in _question_refs(votes, question)]
     representative = max(votes, key=lambda vote: (_n_agreeing(vote, decided), -vote.replicate))
     texts = [
         answer for answer in representative.answers if answer.question not in {known.question for known in decided}
@@ -280,17 +280,17 @@ def majority(
 
 def _decided(
     votes: Sequence[Vote],
-    place: Place,
+    ref: QuestionRef,
     decided: Sequence[Answer],
     guideline: Guideline,
     rules: Sequence[DefectRule],
 ) -> Answer:
-    instrument, turn = guideline.instrument, place[1]
-    question = instrument.question(place[0])
+    instrument, turn = guideline.instrument, ref[1]
+    question = instrument.question(ref[0])
     if not is_open(question, decided, instrument, turn):
         return left_closed(question, decided, instrument, turn)
     open_votes = [vote for vote in votes if is_open(question, vote.answers, instrument, turn)] or list(votes)
-    ballots = [_ballot(vote, place) for vote in open_votes]
+    ballots = [_ballot(vote, ref) for vote in open_votes]
     own = [rule for rule in rules if rule.question == question.name]
     decision = decide_vote(ballots, question.scale, own)
     if decision is None:
@@ -298,7 +298,7 @@ def _decided(
         return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn, reasoning=tally)
     # Outcomes without a value differ only in the outcome, so the first one represents all.
     winner = open_votes[ballots.index(decision)]
-    return _answer_at(winner, place) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
+    return _answer_at(winner, ref) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
 
 
 def _tie_text(counts: Counter[Ballot]) -> str:
@@ -309,7 +309,7 @@ def _n_agreeing(vote: Vote, decided: Sequence[Answer]) -> int:
     return sum(_ballot(vote, (a.question, a.turn)) == (a.outcome, a.value) for a in decided)
 
 
-def _places(votes: Sequence[Vote], question: Question) -> Iterator[Place]:
+def _question_refs(votes: Sequence[Vote], question: Question) -> Iterator[QuestionRef]:
     turns = dict.fromkeys(a.turn for vote in votes for a in vote.answers if a.question == question.name)
     # An unreadable reading has no turns, so it uses None among readings that have.
     known: list[int | None] = [turn for turn in turns if turn is not None]
@@ -318,13 +318,13 @@ def _places(votes: Sequence[Vote], question: Question) -> Iterator[Place]:
         yield question.name, turn
 
 
-def _answer_at(vote: Vote, place: Place) -> Answer | None:
-    own = [answer for answer in vote.answers if answer.question == place[0]]
-    return next((answer for answer in own if answer.turn in {place[1], None}), None)
+def _answer_at(vote: Vote, ref: QuestionRef) -> Answer | None:
+    own = [answer for answer in vote.answers if answer.question == ref[0]]
+    return next((answer for answer in own if answer.turn in {ref[1], None}), None)
 
 
-def _ballot(vote: Vote, place: Place) -> Ballot:
-    answer = _answer_at(vote, place)
+def _ballot(vote: Vote, ref: QuestionRef) -> Ballot:
+    answer = _answer_at(vote, ref)
     return (answer.outcome, answer.value) if answer else (Outcome.MISSING, None)
 
 

@@ -17,7 +17,7 @@ from theodolite.gateways.errors import REFUSALS, AttemptError, RetriesExhausted,
 from theodolite.gateways.http_client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.proxies import CallRoute, require_public_host
 from theodolite.gateways.rate_limiter import RateLimiter, SlotPool
-from theodolite.gateways.reply_reading import EventStream, ReplyPlace, find_in, parse_path
+from theodolite.gateways.reply_reading import EventStream, ReplyExtractor, find_in, parse_path
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret, repaired
 from theodolite.gateways.templates import (
     address_template,
@@ -108,7 +108,7 @@ class HttpApplication:
         """
         self._name = name
         self._form = RequestForm(name, connection)
-        self._place = ReplyPlace(connection.reply, connection.reply_pattern)
+        self._extractor = ReplyExtractor(connection.reply, connection.reply_pattern)
         self._is_stream = connection.stream
         self._id_at = parse_path(connection.session) if connection.session else None
         self._sites = _SiteSessions()
@@ -198,10 +198,10 @@ class HttpApplication:
     async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
         look = self._looking_for_id(session)
         secret = self._client.secret
-        stream = EventStream(self._place, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
+        stream = EventStream(self._extractor, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
         slots = request_variables(request, session=session if self._id_at is None else self._sites.ids.get(session, ""))
         answer = await self._client.call(self._form.fill(slots, hear=stream.feed if stream else None))
-        text = stream.text() if stream else self._place.read(answer)
+        text = stream.text() if stream else self._extractor.read(answer)
         if stream is None:
             look(answer.body.decode("utf-8", "replace"))
         if not isinstance(text, AttemptError) and self._id_at is not None and session not in self._sites.ids:

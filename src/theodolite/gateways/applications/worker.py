@@ -465,7 +465,7 @@ def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "text": text[:2000],
-        "place": _place(error, folder),
+        "location": _location(error, folder),
         "refused": any(kin.__name__ == "ContentRefused" for kin in type(error).__mro__),
         "relative": isinstance(filename, str) and not Path(filename).is_absolute(),
         "missing": missing,
@@ -485,7 +485,7 @@ def _traceback(error: BaseException) -> str:
     return "".join(lines)[-8000:]
 
 
-def _place(error: BaseException, folder: str) -> str:
+def _location(error: BaseException, folder: str) -> str:
     """Return the last traceback frame in the application's own code."""
     frames = [(Path(frame.f_code.co_filename), line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [(file, line) for file, line in frames if _is_within(file, folder)]

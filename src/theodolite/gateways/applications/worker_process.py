@@ -63,7 +63,7 @@ def decode(encoded: Any) -> Any:
 _RAISED: dict[str, Any] = {
     "type": str,
     "text": str,
-    "place": str,
+    "location": str,
     "refused": bool,
     "relative": bool,
     "missing": str | None,
@@ -128,7 +128,7 @@ def raised_text(
             f"; the environment variable `{names[0]}` is set, but the code sees only variables listed in its `env`: "
             f"add `env: [{names[0]}]`"
         )
-    return f"{text} ({scrub(raised['place'])})" if raised["place"] else text
+    return f"{text} ({scrub(raised['location'])})" if raised["location"] else text
 
 
 def unusable_text(unusable: Mapping[str, Any], target: str) -> str:

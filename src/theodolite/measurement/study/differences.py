@@ -239,16 +239,16 @@ def _typology_rates(
         for application in study.applications
     }
     sources = {source.name: source for result in by.values() for source in result}
-    users = [typology.user_type(table.settings[place].groups) for place in range(len(table))]
+    users = [typology.user_type(table.settings[position].groups) for position in range(len(table))]
     types = (*dict.fromkeys(user for user in users if user), *([""] if "" in users else []))
-    for at in conditions(table.settings[place] for places in own.values() for place in places):
+    for at in conditions(table.settings[position] for positions in own.values() for position in positions):
         for source, user, (kind, names) in product(sources.values(), types, typology.applications.items()):
             tested = tuple(name for name in names if source.name in {answer_source.name for answer_source in by[name]})
             positions = [
-                place
+                position
                 for name in tested
-                for place in own[name]
-                if users[place] == user and at.holds(table.settings[place])
+                for position in own[name]
+                if users[position] == user and at.holds(table.settings[position])
             ]
             if positions:
                 labels = QuestionLabels(

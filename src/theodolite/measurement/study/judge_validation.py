@@ -381,7 +381,9 @@ def _group_ceiling(paired: Sequence[PairedLabels]) -> Iterator[Measurement]:
         return
     first = paired[0]
     pairs = [{pair.position: pair for pair in own.judged.pairs} for own in paired]
-    by_position: dict[int, LabelPair] = {position: pair for by_place in pairs for position, pair in by_place.items()}
+    by_position: dict[int, LabelPair] = {
+        position: pair for by_location in pairs for position, pair in by_location.items()
+    }
     positions = sorted(by_position)
     clusters = [by_position[position].setting.cluster or f"session {position}" for position in positions]
     ceiling = human_ceiling(
@@ -460,7 +462,7 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
 def _figure(members: Sequence[PairedLabels], group: GroupValue) -> Measurement:
     first = members[0]
     pairs: list[PairsByPosition] = [{pair.position: pair for pair in paired.judged.pairs} for paired in members]
-    by_position = {position: pair for by_place in pairs for position, pair in by_place.items()}
+    by_position = {position: pair for by_location in pairs for position, pair in by_location.items()}
     positions = sorted(by_position)
     clusters = [by_position[position].setting.cluster or f"session {position}" for position in positions]
     people = [[pair.person.value if (pair := of.get(position)) else None for position in positions] for of in pairs]

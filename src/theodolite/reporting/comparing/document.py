@@ -208,12 +208,12 @@ Results: TypeAlias = Mapping[str, Any]
 """A results document, as in `results.json`."""
 
 
-def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
+def sides_of(results: Results, source: str) -> tuple[ComparedSide, ...]:
     """Return one side for each application of a run, in order of the study.
 
     Args:
         results: A results document.
-        place: Its origin, for messages.
+        source: Its origin, for messages.
 
     Raises:
         InputError: If it is not a results document, or has a form without pairs.
@@ -223,7 +223,7 @@ def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         version = results.get("schema_version")
         message = (
-            f"`{place}` cannot be compared: expected schema_version 2.x, or 1.4 and later"
+            f"`{source}` cannot be compared: expected schema_version 2.x, or 1.4 and later"
             f" 1.x; got {version!r} ({type(error).__name__}: {error}). Write it again:  theodolite report STUDY"
         )
         raise InputError(message) from error

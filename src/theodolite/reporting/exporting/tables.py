@@ -434,8 +434,8 @@ def _guesses(evidence: Evidence) -> Rows:
             continue
         truth = session.application if guess.about is GuessedThing.APPLICATION else session.level.value
         right = "" if not guess.guess else "yes" if guess.guess == truth else "no"
-        place = item_of(session.key), people[session.participant], session.level.value
-        yield *place, guess.about.value, guess.guess, len(guess.options), right
+        keys = item_of(session.key), people[session.participant], session.level.value
+        yield *keys, guess.about.value, guess.guess, len(guess.options), right
 
 
 def _responses(evidence: Evidence) -> Rows:
@@ -446,14 +446,14 @@ def _responses(evidence: Evidence) -> Rows:
         if response.submitted and versions.get(response.questionnaire) == response.instrument_version:
             for answer in response.answers:
                 yield (
-                    *_place(response, people[response.participant]),
+                    *_response_keys(response, people[response.participant]),
                     answer.question,
                     answer.outcome.value,
                     *_value(evidence, response, answer, quotes),
                 )
 
 
-def _place(response: QuestionnaireResponse, tester: str) -> Sequence[object]:
+def _response_keys(response: QuestionnaireResponse, tester: str) -> Sequence[object]:
     return (
         item_of(response.session),
         tester,

@@ -244,7 +244,7 @@ def _names(study: Study, who: Sequence[str]) -> str:
 def _agreement_cell(agreement: Agreement) -> TableCell:
     result = agreement.measurement.result
     if isinstance(result, Undefined):
-        return TableCell(value=result, estimate=agreement.place)
+        return TableCell(value=result, estimate=agreement.index)
     has_ends = result.low is not None and result.high is not None
     if agreement.measurement.measure in _SHARES:
         ends = figures.span(result.low or 0.0, result.high or 0.0) + "%" if has_ends else ""
@@ -255,7 +255,7 @@ def _agreement_cell(agreement: Agreement) -> TableCell:
         low, high = figures.coefficient(result.low or 0.0), figures.coefficient(result.high or 0.0)
         details = f"{low} to {high}" if has_ends else ""
         value = figures.coefficient(result.value)
-    return TableCell(value=value, details=(details,) if details else (), estimate=agreement.place)
+    return TableCell(value=value, details=(details,) if details else (), estimate=agreement.index)
 
 
 def matrix_groups(subject: Subject) -> tuple[tuple[str, tuple[Table, ...]], ...]:

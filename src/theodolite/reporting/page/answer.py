@@ -405,7 +405,7 @@ def _add_rest(subject: Subject, rate: Rate) -> None:
         and case.dialogue_label(rate.annotator, guideline, rule.question).outcome is Outcome.ANSWERED
     ]
     if len(rest) + len(defects) == rate.measurement.result.n:
-        subject.sets.add(f"rest{rate.place}", f"{of.application}: no defect", rest)
+        subject.sets.add(f"rest{rate.index}", f"{of.application}: no defect", rest)
 
 
 def _sizes(rows: Sequence[MatrixRow], condition: str) -> list[int]:

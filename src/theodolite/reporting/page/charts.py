@@ -183,10 +183,10 @@ def stacked(panels: Sequence[CountRow], *, label: str) -> str:
     elements, y = [], 8.0
     for line in _key_lines(labels, end - start):
         x = float(start)
-        for place in line:
-            elements.append(_rect(_step(place, len(labels)), x, y, 12, 12))
-            elements.append(_text(x + 17, y + 10, labels[place]))
-            x += _key_width(labels[place])
+        for index in line:
+            elements.append(_rect(_step(index, len(labels)), x, y, 12, 12))
+            elements.append(_text(x + 17, y + 10, labels[index]))
+            x += _key_width(labels[index])
         y += 20
     top = y
     for panel in panels:
@@ -231,9 +231,9 @@ def _key_width(label: str) -> float:
     return 34 + _LETTER * len(label)
 
 
-def _step(place: int, n: int) -> str:
+def _step(index: int, n: int) -> str:
     """Return the class of a part: equal distances on the sequence, without its lightest steps."""
-    return f"s{round(2 + (STEPS - 2) * place / max(1, n - 1))}"
+    return f"s{round(2 + (STEPS - 2) * index / max(1, n - 1))}"
 
 
 def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: str) -> str:

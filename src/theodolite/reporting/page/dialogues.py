@@ -62,7 +62,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     if not sample.is_whole:
         head["planned"] = sample.n_planned
     yield data_text(head)[:-1] + ',"cases":['
-    for number, record in enumerate(records_at(subject.evidence, sample.places, with_calls=True)):
+    for number, record in enumerate(records_at(subject.evidence, sample.positions, with_calls=True)):
         yield ("," if number else "") + data_text(_case(record, interned) | _final(subject, record.index))
     yield "]"
     tail: dict[str, Iterable[Json]] = {
@@ -281,7 +281,7 @@ def _failure(failure: Failure, case: CaseRecord) -> dict[str, Json]:
     return {**entry, "spent": spent} if spent else entry
 
 
-def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[str, Json]:
+def _estimate(subject: Subject, index: int, measurement: Measurement) -> dict[str, Json]:
     description = subject.aids.measure(measurement.measure)
     numerator = [case.index for case in subject.labelled(measurement.dialogues)]
     title = f"{description.title}, {measurement.application}"
@@ -295,7 +295,7 @@ def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[st
         "source": subject.aids.method(measurement.result.method),
         "text": estimate_text(measurement.result),
         "subject_text": _subject_title(subject, measurement),
-        "set": subject.sets.add(f"estimate{place}", f"{title}: counted", numerator),
+        "set": subject.sets.add(f"estimate{index}", f"{title}: counted", numerator),
     }
 
 
@@ -358,7 +358,7 @@ class Embedded:
     """The dialogues that are in a report.
 
     Attributes:
-        places: Their positions in the plan, in order.
+        positions: Their positions in the plan, in order.
         n_planned: Planned dialogues; count.
         n_telling: Informative dialogues among them; count.
         n_all_telling: Informative dialogues of the whole run; count.
@@ -366,7 +366,7 @@ class Embedded:
         size_budget: Remaining size for the prompts and raw replies of judges; characters.
     """
 
-    places: Sequence[int]
+    positions: Sequence[int]
     n_planned: int
     n_telling: int = 0
     n_all_telling: int = 0
@@ -377,28 +377,28 @@ class Embedded:
     @property
     def is_whole(self) -> bool:
         """Whether all planned dialogues are in the file."""
-        return len(self.places) == self.n_planned
+        return len(self.positions) == self.n_planned
 
     @property
     def notice(self) -> str:
         """The number of dialogues in the file and how to read the rest; empty if all are in the file."""
         if self.is_whole:
             return ""
-        embedded, planned = figures.count(len(self.places)), figures.count(self.n_planned)
+        embedded, planned = figures.count(len(self.positions)), figures.count(self.n_planned)
         telling, all_telling = figures.count(self.n_telling), figures.count(self.n_all_telling)
-        rest = figures.count(len(self.places) - self.n_telling)
+        rest = figures.count(len(self.positions) - self.n_telling)
         return (
             f"{embedded} of {planned} dialogues are in this file: {telling} of the {all_telling} with a defect, "
             f"a disagreement, a failure or no label, and {rest} of the others, sampled with the study's seed. "
             f"All counts cover all dialogues. To read another one:  {self.show_command} LABEL"
         )
 
-    def within(self, places: Iterable[int]) -> Iterator[int]:
+    def within(self, positions: Iterable[int]) -> Iterator[int]:
         """Yield the positions of the dialogues in the file."""
         if self.is_whole:
-            yield from places
+            yield from positions
             return
-        yield from (self._index[place] for place in places if place in self._index)
+        yield from (self._index[position] for position in positions if position in self._index)
 
 
 def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETTERS) -> Embedded:
@@ -412,27 +412,27 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
     sizes, planned = subject.evidence.answers.characters, len(subject.cases)
     size_budget = letters - sum(sizes) - _AROUND * planned
     if size_budget >= 0:
-        return Embedded(places=range(planned), n_planned=planned, size_budget=size_budget)
+        return Embedded(positions=range(planned), n_planned=planned, size_budget=size_budget)
     bound = _DIALOGUES_PART * letters if _has_judge(subject) else letters
     telling = _telling(subject)
     chosen = dict.fromkeys(first)
-    used = sum(sizes[place] + _AROUND for place in chosen)
+    used = sum(sizes[position] + _AROUND for position in chosen)
     for group, most in ((telling, _TELLING_PART * bound), (set(range(planned)) - telling, bound)):
-        for place in _sampled(subject, group - chosen.keys()):
-            used += sizes[place] + _AROUND
+        for position in _sampled(subject, group - chosen.keys()):
+            used += sizes[position] + _AROUND
             if used > most:
                 break
-            chosen[place] = None
-    places = sorted(chosen)
-    size = sum(sizes[place] + _AROUND for place in places)
+            chosen[position] = None
+    positions = sorted(chosen)
+    size = sum(sizes[position] + _AROUND for position in positions)
     return Embedded(
-        places=places,
+        positions=positions,
         n_planned=planned,
         n_telling=len(telling & chosen.keys()),
         n_all_telling=len(telling),
         show_command=subject.facts.show_command,
         size_budget=max(0, letters - size),
-        _index={place: number for number, place in enumerate(places)},
+        _index={position: number for number, position in enumerate(positions)},
     )
 
 
@@ -443,17 +443,17 @@ def _has_judge(subject: Subject) -> bool:
 def _telling(subject: Subject) -> set[int]:
     """Return the positions of the dialogues with a defect, a disagreement, a failure or no label."""
     case_sets = subject.sets.sets
-    telling = {place for name in _TELLING if name in case_sets for place in case_sets[name].cases}
+    telling = {position for name in _TELLING if name in case_sets for position in case_sets[name].cases}
     for account in subject.accounts:
         for part in account.unmeasured:
             telling.update(part.cases if part.outcome is not Outcome.NOT_APPLICABLE else ())
     return telling
 
 
-def _sampled(subject: Subject, places: Collection[int]) -> list[int]:
+def _sampled(subject: Subject, positions: Collection[int]) -> list[int]:
     """Return positions in a random order determined by the study's seed."""
     seed, label = subject.study.sampling.seed, subject.evidence.sessions.label
-    return sorted(places, key=lambda place: keyed_draw(seed, "embedded in the report", label(place)))
+    return sorted(positions, key=lambda position: keyed_draw(seed, "embedded in the report", label(position)))
 
 
 _AROUND_LINE = 6

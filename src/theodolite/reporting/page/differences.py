@@ -315,8 +315,8 @@ def group_cell(subject: Subject, gap: GroupGap, value: str) -> TableCell:
     if result is None or result.rate is None:
         return TableCell(value="none")
     count = f"{figures.count(result.rate.count or 0)} of {figures.count(result.n)}"
-    place = next((rate.place for rate in subject.rates if _is_of(rate, gap, value)), None)
-    return TableCell(value=f"{value}: {count}", details=(figures.percent(result.rate.value),), estimate=place)
+    index = next((rate.index for rate in subject.rates if _is_of(rate, gap, value)), None)
+    return TableCell(value=f"{value}: {count}", details=(figures.percent(result.rate.value),), estimate=index)
 
 
 def _is_of(rate: Rate, gap: GroupGap, value: str) -> bool:

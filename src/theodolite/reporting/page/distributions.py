@@ -136,9 +136,9 @@ def _votes(
 ) -> tuple[CountRow, ...]:
     table, question = subject.evidence.answers, _question_of(guideline, rule)
     panels = []
-    for place, application in enumerate(subject.study.applications):
+    for index, application in enumerate(subject.study.applications):
         own = positions_of(subject.study, table, application, guideline)
-        positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
+        positions = array("L", (position for position in own if rule.applies_to(table.settings[position].groups)))
         by_name = [
             labels_of(table, annotator, guideline, question, rule=rule, positions=positions) for annotator in names
         ]
@@ -152,7 +152,7 @@ def _votes(
                 label=str(votes),
                 n=len(result[votes]),
                 opens=subject.sets.add(
-                    f"{name}.{place}.{votes}", f"{application.name}: {votes} of {len(names)} votes", result[votes]
+                    f"{name}.{index}.{votes}", f"{application.name}: {votes} of {len(names)} votes", result[votes]
                 ),
             )
             for votes in range(len(names) + 1)
@@ -208,7 +208,7 @@ def _repeat_votes(
 ) -> _ByVotes:
     table, question = subject.evidence.answers, _question_of(guideline, rule)
     own = positions_of(subject.study, table, application, guideline)
-    positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
+    positions = array("L", (position for position in own if rule.applies_to(table.settings[position].groups)))
     labels = labels_of(table, annotator, guideline, question, rule=rule, positions=positions)
     # Columns by number of the prompt: a list for each prompt would need too much memory for many dialogues.
     numbers: dict[tuple[str, ...], int] = {}
@@ -344,9 +344,9 @@ def _funnel(subject: Subject, number: int, account: Account) -> Chart:
     )
 
 
-def _stage(subject: Subject, number: int, account: Account, name: str, places: set[int]) -> Part:
-    opens = subject.sets.add(f"stage{number}.{name}", f"{account.guideline}: {name}", places)
-    return Part(label=name, n=len(places), opens=opens)
+def _stage(subject: Subject, number: int, account: Account, name: str, positions: set[int]) -> Part:
+    opens = subject.sets.add(f"stage{number}.{name}", f"{account.guideline}: {name}", positions)
+    return Part(label=name, n=len(positions), opens=opens)
 
 
 def _funnel_table(title: str, stages: Sequence[Part], losses: Sequence[Sequence[Part]]) -> Table:
@@ -494,7 +494,7 @@ def _control_chart(
                     rate.measurement.application,
                     controls[rate.measurement.application],
                     rate.test_setting or "one level",
-                    TableCell(value=_share_text(rate), estimate=rate.place),
+                    TableCell(value=_share_text(rate), estimate=rate.index),
                 )
                 for rate in ordered
             ),
@@ -526,7 +526,7 @@ def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, s
             high=high,
             text=_share_text(rate),
             heading=where if where != heading else "",
-            opens=rate.place,
+            opens=rate.index,
         )
         heading = where
 

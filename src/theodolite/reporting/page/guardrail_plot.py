@@ -369,10 +369,10 @@ def _with_inset(plot: GuardrailPlot, axes: _Axes, points: Sequence[_Point], side
 
 def _crowd(points: Sequence[_Point], axes: _Axes) -> list[_Point]:
     """Return the points that have another one near them."""
-    places = {point.name: (axes.x(point.x[1]), axes.y(point.y[1])) for point in points}
+    points_by_name = {point.name: (axes.x(point.x[1]), axes.y(point.y[1])) for point in points}
 
     def is_near(a: _Point, b: _Point) -> bool:
-        (x1, y1), (x2, y2) = places[a.name], places[b.name]
+        (x1, y1), (x2, y2) = points_by_name[a.name], points_by_name[b.name]
         return a is not b and hypot(x1 - x2, y1 - y2) < _NEAR
 
     return [point for point in points if any(is_near(point, other) for other in points)]

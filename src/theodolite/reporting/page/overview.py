@@ -119,7 +119,7 @@ def _dialogue_tile(subject: Subject) -> Tile:
 def _completeness_tile(subject: Subject) -> Tile:
     unmeasured = [part for account in subject.accounts for part in account.unmeasured]
     planned = len(subject.cases)
-    labelled = planned - len({place for part in unmeasured for place in part.cases})
+    labelled = planned - len({position for part in unmeasured for position in part.cases})
     counted = f"{figures.count(labelled)} of {figures.count(planned)}"
     few = planned < figures.FEW
     waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
@@ -127,8 +127,8 @@ def _completeness_tile(subject: Subject) -> Tile:
     several = f" under all {n_guidelines} guidelines" if n_guidelines > 1 else ""
     notes = [Badge(text=f"labelled{several}", chip="")]
     if waiting:
-        places = sorted({place for part in waiting for place in part.cases})
-        subject.sets.add("unlabelled", "Without a label", places)
+        positions = sorted({position for part in waiting for position in part.cases})
+        subject.sets.add("unlabelled", "Without a label", positions)
         somewhere = " under at least one" if several else ""
         notes.append(_counted(subject, "unlabelled", f"without a label{somewhere}"))
     notes.append(_counted(subject, "unparseable", "with an unparseable label"))

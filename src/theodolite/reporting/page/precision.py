@@ -147,7 +147,7 @@ def _rows(subject: Subject) -> Iterator[tuple[Value | TableCell, ...]]:
             yield (
                 rate.measurement.application,
                 TableCell(value=heading_of(guideline, rule), details=where),
-                TableCell(value=n, estimate=rate.place),
+                TableCell(value=n, estimate=rate.index),
                 *_forecast(precision_of(rate)),
                 *(cost_of(subject, (growth - 1) * n) for growth in GROWTHS),
             )

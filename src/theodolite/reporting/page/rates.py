@@ -53,7 +53,7 @@ def rate_cell(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
     application = rate.measurement.application
     by = (title_of(subject.study, rate.annotator) if several else "", rate.test_setting)
     return RateCell(
-        estimate=rate.place,
+        estimate=rate.index,
         application=application,
         tint=subject.tint(application),
         by=", ".join(filter(None, by)),
@@ -223,7 +223,7 @@ def _corrected_row(subject: Subject, correction: Correction) -> tuple[TableCell 
     return (
         TableCell(value=correction.measurement.application, details=(by,)),
         own_estimate_text(correction, subject.findings, subject.rates) or "none",
-        TableCell(value=correction.text, estimate=correction.place),
+        TableCell(value=correction.text, estimate=correction.index),
     )
 
 

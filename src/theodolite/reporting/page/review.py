@@ -50,9 +50,9 @@ def chips_of(subject: Subject) -> tuple[Chip, ...]:
         ("withheld", "Withheld text", "the texts are not shown", _withheld(subject)),
     )
     chips = []
-    for name, title, meaning, places in every:
-        subject.sets.add(name, title if name != "all" else "All dialogues", places)
-        chips.append(Chip(name=name, title=title, meaning=meaning, n=len(set(places))))
+    for name, title, meaning, positions in every:
+        subject.sets.add(name, title if name != "all" else "All dialogues", positions)
+        chips.append(Chip(name=name, title=title, meaning=meaning, n=len(set(positions))))
     return tuple(chips)
 
 

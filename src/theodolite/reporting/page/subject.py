@@ -40,10 +40,10 @@ class SetBook:
 
     def add(self, name: str, title: str, cases: Iterable[int]) -> str:
         """Store a set under its name, and return the name; empty for an empty set."""
-        places = tuple(sorted(set(cases)))
-        if not places:
+        positions = tuple(sorted(set(cases)))
+        if not positions:
             return ""
-        self.sets[name] = CaseSet(name=name, title=title, cases=places)
+        self.sets[name] = CaseSet(name=name, title=title, cases=positions)
         return name
 
 
@@ -78,13 +78,13 @@ class Subject:
 
     def labelled(self, labels: Iterable[str]) -> list[Case]:
         """Return the cases of some labels, in order of the plan; a tester's session stands for all its dialogues."""
-        result = {place for label in labels for place in self._places(label)}
-        return [self.cases[place] for place in sorted(result)]
+        result = {position for label in labels for position in self._positions(label)}
+        return [self.cases[position] for position in sorted(result)]
 
-    def _places(self, label: str) -> list[int]:
-        place = self.evidence.sessions.find(label)
-        if place is not None:
-            return [place]
+    def _positions(self, label: str) -> list[int]:
+        position = self.evidence.sessions.find(label)
+        if position is not None:
+            return [position]
         matching_responses = (response for response in self.evidence.responses if response.label == label)
         answered = self.evidence.answered
         return [answered[key] for response in matching_responses for key in response.dialogues if key in answered]

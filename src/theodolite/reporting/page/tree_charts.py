@@ -214,9 +214,9 @@ def icicle(
     layout = _Layout(finding=finding)
     cells = tuple(layout.cells())
     scale = _scale(finding)
-    place = [result.design.name for result in subject.findings.trees].index(finding.design.name)
+    index = [result.design.name for result in subject.findings.trees].index(finding.design.name)
     return Icicle(
-        key=f"tree-{place}-{subject.tint(finding.application)}-{len(finding.application)}",
+        key=f"tree-{index}-{subject.tint(finding.application)}-{len(finding.application)}",
         application=finding.application,
         tint=subject.tint(finding.application),
         summary=_summary(finding, scale),

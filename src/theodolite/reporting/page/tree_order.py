@@ -37,7 +37,7 @@ _MOST_LINES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrderPlace:
+class OrderPoint:
     """An application in the drawing of the partial order."""
 
     application: str
@@ -51,14 +51,14 @@ class OrderPicture:
     """The partial order: a line leads from an application that is nowhere higher to one that is.
 
     Attributes:
-        places: The applications; those further right are nowhere higher, and no line means no order.
+        points: The applications; those further right are nowhere higher, and no line means no order.
         lines: Ends of the lines, as x, y, x, y; implied lines are omitted.
         width: Of the drawing.
         height: Of the drawing.
         text: The drawing as text.
     """
 
-    places: tuple[OrderPlace, ...]
+    points: tuple[OrderPoint, ...]
     lines: tuple[tuple[float, float, float, float], ...]
     width: float
     height: float
@@ -130,8 +130,8 @@ def _order(subject: Subject, tree_order: TreeOrder) -> OrderPicture | None:
     }
     lines = [(*spots[low], *spots[high]) for high in names for low in sorted(_nearest(high, below))]
     return OrderPicture(
-        places=tuple(
-            OrderPlace(application=name, tint=subject.tint(name), x=spots[name][0], y=spots[name][1]) for name in names
+        points=tuple(
+            OrderPoint(application=name, tint=subject.tint(name), x=spots[name][0], y=spots[name][1]) for name in names
         ),
         lines=tuple(lines),
         width=_COLUMN * len(rows) + 20.0,
@@ -176,24 +176,24 @@ def _profile(subject: Subject, tree_order: TreeOrder, findings: Sequence[TreeFin
     names, shown = tree_order.dimensions, [f for f in findings if f.application in tree_order.front_odds]
     if len(names) < 2 or not shown or len(shown) > _MOST_LINES:
         return None
-    places = [20.0 + _SPOKE * number for number in range(len(names))]
+    axis_positions = [20.0 + _SPOKE * number for number in range(len(names))]
     titles = [shown[0].design.by_name[name].title or name for name in names]
     return Profile(
-        axes=tuple(zip(titles, places, strict=True)),
-        lines=tuple(_profile_line(subject, tree_order, finding, places) for finding in shown),
+        axes=tuple(zip(titles, axis_positions, strict=True)),
+        lines=tuple(_profile_line(subject, tree_order, finding, axis_positions) for finding in shown),
         width=_SPOKE * (len(names) - 1) + 40.0,
     )
 
 
 def _profile_line(
-    subject: Subject, tree_order: TreeOrder, finding: TreeFinding, places: Sequence[float]
+    subject: Subject, tree_order: TreeOrder, finding: TreeFinding, axis_positions: Sequence[float]
 ) -> ProfileLine:
     result = [finding.node(name) for name in tree_order.dimensions]
     points = []
-    for place, node in zip(places, result, strict=True):
+    for x, node in zip(axis_positions, result, strict=True):
         scale = range_of(node.result.unit)
         if node.value is not None and scale is not None:
-            points.append((place, round(_TALL * (1.0 - (node.value - scale.lowest) / scale.width), 1)))
+            points.append((x, round(_TALL * (1.0 - (node.value - scale.lowest) / scale.width), 1)))
     values = ", ".join(number(node.value) for node in result)
     odds = figures.percent(tree_order.front_odds[finding.application])
     is_front = finding.application in tree_order.front

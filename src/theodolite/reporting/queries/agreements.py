@@ -29,12 +29,12 @@ class Agreement:
     """A statement on the agreement of annotators, with its index among the findings.
 
     Attributes:
-        place: Index in the list `estimates` of the results file, from 0.
+        index: Index in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
         annotators: Names of the compared annotators.
     """
 
-    place: int
+    index: int
     measurement: Measurement
     annotators: tuple[str, ...]
 
@@ -54,7 +54,7 @@ class Agreement:
 def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
     """Return all agreements in order."""
     return tuple(
-        Agreement(place=position, measurement=measurement, annotators=annotators)
+        Agreement(index=position, measurement=measurement, annotators=annotators)
         for position, measurement in enumerate(findings.measurements)
         if len(annotators := measurement.subject.annotators) > 1
     )
@@ -276,11 +276,11 @@ class Correction:
     """A judge's rate as corrected by one person, with its index among the findings.
 
     Attributes:
-        place: Index in the list `estimates` of the results file, from 0.
+        index: Index in the list `estimates` of the results file, from 0.
         measurement: The corrected rate.
     """
 
-    place: int
+    index: int
     measurement: Measurement
 
     @property
@@ -335,7 +335,7 @@ def _mean_text(result: Estimate) -> str:
 def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | None = None) -> tuple[Correction, ...]:
     """Return the corrected rates of a guideline, or of one of its rules, in order; and means of what a rule asks."""
     return tuple(
-        Correction(place=position, measurement=one)
+        Correction(index=position, measurement=one)
         for position, one in enumerate(findings.measurements)
         if one.measure in CORRECTED
         and one.subject.guideline == guideline.name

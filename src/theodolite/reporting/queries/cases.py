@@ -121,15 +121,15 @@ class CaseRecord:
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
 
 
-def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool = False) -> Iterator[CaseRecord]:
+def records_at(evidence: Evidence, positions: Collection[int], *, with_calls: bool = False) -> Iterator[CaseRecord]:
     """Yield the records at some positions of the plan, in its order; a few hundred at a time are in memory.
 
     Args:
         evidence: The evidence of the run.
-        places: Positions in the plan, from 0.
+        positions: Positions in the plan, from 0.
         with_calls: Whether to include the calls behind them.
     """
-    rest = iter(sorted(places))
+    rest = iter(sorted(positions))
     while part := list(islice(rest, _AT_ONCE)):
         yield from _records(evidence, part, with_calls=with_calls)
 
@@ -152,24 +152,24 @@ def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
     )
 
 
-def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> Iterator[CaseRecord]:
+def _records(evidence: Evidence, positions: Sequence[int], *, with_calls: bool) -> Iterator[CaseRecord]:
     archive, sessions = evidence.archive, evidence.sessions
-    dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
+    dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(positions)}
     annotations: dict[str, dict[str, Annotation]] = defaultdict(dict)
-    for annotation in archive.annotations(places):
+    for annotation in archive.annotations(positions):
         annotations[annotation.dialogue][annotation.annotator] = annotation
     finals: dict[str, dict[tuple[str, str], Adjudication]] = defaultdict(dict)
-    for final in archive.adjudications(places):
+    for final in archive.adjudications(positions):
         finals[final.dialogue][final.guideline, final.question] = final
     failures: dict[str, list[Failure]] = defaultdict(list)
-    for failure in archive.failures(places):
+    for failure in archive.failures(positions):
         failures[failure.label].append(failure)
     calls: Mapping[str, tuple[Call, ...]] = {}
     if with_calls:
         annotated = [annotation for group in annotations.values() for annotation in group.values()]
         failed = [failure for group in failures.values() for failure in group]
         calls = archive.calls(tuple(dialogues.values()), annotated, failed)
-    for index in places:
+    for index in positions:
         dialogue = dialogues.get(sessions.label(index))
         session = _session_of(dialogue) or sessions[index]
         yield CaseRecord(

@@ -60,11 +60,11 @@ def _testers(evidence: Evidence) -> str:
     )
 
 
-def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
+def _tested_without_people(evidence: Evidence, positions: Sequence[int]) -> str:
     """Return the number of personas, scripts or prompts, and attacks."""
     settings = evidence.answers.settings
     by_kind: dict[TesterKind, list[int]] = {}
-    for position in places:
+    for position in positions:
         by_kind.setdefault(settings[position].kind, []).append(position)
     played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
     fixed = [position for own in by_kind.values() for position in own]
@@ -83,14 +83,14 @@ def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _n_testers(settings: Sequence[Setting], places: Sequence[int]) -> int:
-    return len({(settings[position].scenario, settings[position].tester) for position in places})
+def _n_testers(settings: Sequence[Setting], positions: Sequence[int]) -> int:
+    return len({(settings[position].scenario, settings[position].tester) for position in positions})
 
 
-def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
+def _prompts(evidence: Evidence, positions: Sequence[int]) -> str:
     settings, sessions = evidence.answers.settings, evidence.sessions
     pairs: dict[str, set[str]] = {}
-    for position in places:
+    for position in positions:
         pairs.setdefault(settings[position].application, set()).add(sessions.pair_key(position))
     prompts = {key for keys in pairs.values() for key in keys}
     if len(pairs) == 1 or any(keys != prompts for keys in pairs.values()):

@@ -22,13 +22,13 @@ class Rate:
     """A defect rate with its index among the findings.
 
     Attributes:
-        place: Index in the list `estimates` of the results file, from 0.
+        index: Index in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
         ceiling: Upper bound of the true rate if no defect was found; fraction.
         is_single: Whether it belongs to one person of a pool, whose pooled rate leads.
     """
 
-    place: int
+    index: int
     measurement: Measurement
     ceiling: float | None = None
     is_single: bool = False
@@ -81,7 +81,7 @@ def rates_of(findings: Findings, study: Study) -> tuple[Rate, ...]:
     ceilings, pools = _ceilings(findings), pools_of(study)
     return tuple(
         Rate(
-            place=position,
+            index=position,
             measurement=measurement,
             ceiling=ceilings.get(measurement.subject),
             is_single=measurement.subject.annotator in pools.get(measurement.subject.guideline, ()),

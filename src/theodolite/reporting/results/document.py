@@ -156,13 +156,13 @@ def _gates(evidence: Evidence, findings: Findings, facts: RunFacts) -> Json:
     return gates_entry(gate_results(evidence.study, findings, gate_facts(evidence, facts.generated)))
 
 
-def _session(evidence: Evidence, place: int) -> dict[str, Json]:
+def _session(evidence: Evidence, index: int) -> dict[str, Json]:
     """Return the keys that pair a dialogue with those of other applications and runs, and the key of its cluster."""
-    sessions, setting = evidence.answers.sessions, evidence.answers.settings[place]
+    sessions, setting = evidence.answers.sessions, evidence.answers.settings[index]
     return {
-        "dialogue": sessions.label(place),
+        "dialogue": sessions.label(index),
         "application": setting.application,
-        "pair": sessions.pair_key(place)[:PAIR_DIGITS],
+        "pair": sessions.pair_key(index)[:PAIR_DIGITS],
         "cluster": setting.cluster,
     }
 

@@ -273,7 +273,7 @@ def _rates(results: SeriesResults) -> list[Json]:
     for table in rule_tables(results):
         for row in table.rows:
             for application, rate in row.rates.items():
-                result = row.study.results["estimates"][rate.place]
+                result = row.study.results["estimates"][rate.index]
                 entries.append(
                     {
                         "study": row.study.study.name,
@@ -281,7 +281,7 @@ def _rates(results: SeriesResults) -> list[Json]:
                         "application": application,
                         "subject": result["subject"],
                         "versions": dict(row.versions),
-                        "estimate": rate.place,
+                        "estimate": rate.index,
                         **{key: result[key] for key in ("value", "low", "high", "n", "method", "undefined_reason")},
                         "outcomes": result["outcomes"],
                     }

@@ -84,7 +84,7 @@ from theodolite.reporting.text.reading_aids import ReadingAids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class OutputPaths:
     """Folder of a run's files, as people can type it; empty if there is none."""
 
     report: str = ""
@@ -121,7 +121,7 @@ def summary_text(
     *,
     width: int = 80,
     unicode: bool = True,
-    places: Places | None = None,
+    paths: OutputPaths | None = None,
 ) -> str:
     """Return the result of a run as one screen of text.
 
@@ -132,7 +132,7 @@ def summary_text(
         aids: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows more than plain letters.
-        places: Paths of the report and the results.
+        paths: Paths of the report and the results.
 
     Returns:
         Lines without a trailing line break; every percentage is next to its count.
@@ -149,7 +149,7 @@ def summary_text(
         guardrail=guardrail_of(evidence.study),
     )
     parts = [_head(summary), _rows(summary), [""] * bool(summary.guardrail), _notes(summary)]
-    text = "\n".join(line for part in [*parts, _ending(summary, places or Places())] for line in part)
+    text = "\n".join(line for part in [*parts, _ending(summary, paths or OutputPaths())] for line in part)
     return text if unicode else text.replace("…", "~")
 
 
@@ -253,19 +253,19 @@ def _bounds_text(summary: _Summary, account: Account) -> str:
     return summary.screen.aids.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
 
 
-def _ending(summary: _Summary, places: Places) -> list[str]:
+def _ending(summary: _Summary, paths: OutputPaths) -> list[str]:
     step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
     lines = summary.lines("Note", _read_this(summary))
     for position, text in enumerate(_gate_notes(summary)):
         lines += summary.lines("" if position else "Gates", printable(text))
     lines += summary.lines("Cost", _spent(summary))
-    lines += _places(summary, places)
+    lines += _path_lines(summary, paths)
     return lines + summary.lines("Next", step)
 
 
-def _places(summary: _Summary, places: Places) -> list[str]:
+def _path_lines(summary: _Summary, paths: OutputPaths) -> list[str]:
     """Return the paths of the files: on one line if both fit, never broken, so that they can be copied."""
-    named = [(name, path) for name, path in (("Open", places.report), ("Data", places.results)) if path]
+    named = [(name, path) for name, path in (("Open", paths.report), ("Data", paths.results)) if path]
     lines = [name.ljust(summary.margin) + path for name, path in named]
     together = "    ".join([*lines[:1], *(f"{name}  {path}" for name, path in named[1:])])
     return [together] if named and len(together) <= summary.screen.width else lines

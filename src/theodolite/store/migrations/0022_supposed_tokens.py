@@ -239,7 +239,7 @@ class Migration(migrations.Migration):
                 ('application_version', theodolite.store.fields.HashField()),
                 ('stratum', theodolite.store.fields.StorableTextField(default='')),
                 ('seat', models.IntegerField()),
-                ('place', models.IntegerField()),
+                ('position', models.IntegerField()),
                 ('alias', theodolite.store.fields.StorableTextField(default='')),
                 ('state', models.TextField(default='waiting')),
                 ('started', theodolite.store.fields.MomentField(null=True)),
@@ -256,7 +256,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'store_session',
-                'constraints': [models.UniqueConstraint(fields=('study', 'participant', 'level', 'place'), name='session_place'), models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='session_level'), models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'active', 'complete', 'interrupted', 'failed', 'withdrawn'])), name='session_state')],
+                'constraints': [models.UniqueConstraint(fields=('study', 'participant', 'level', 'position'), name='session_position'), models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='session_level'), models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'active', 'complete', 'interrupted', 'failed', 'withdrawn'])), name='session_state')],
             },
         ),
         migrations.CreateModel(
@@ -606,7 +606,7 @@ class Migration(migrations.Migration):
             name='LiveAttemptRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('place', models.IntegerField()),
+                ('position', models.IntegerField()),
                 ('name', theodolite.store.fields.StorableTextField()),
                 ('number', models.IntegerField()),
                 ('description', theodolite.store.fields.StorableTextField(default='')),
@@ -617,7 +617,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'store_live_attempt',
-                'constraints': [models.UniqueConstraint(fields=('dialogue', 'place', 'number'), name='live_attempt_number'), models.CheckConstraint(condition=models.Q(('outcome__in', ['released', 'withheld', 'unclear'])), name='live_attempt_outcome')],
+                'constraints': [models.UniqueConstraint(fields=('dialogue', 'position', 'number'), name='live_attempt_number'), models.CheckConstraint(condition=models.Q(('outcome__in', ['released', 'withheld', 'unclear'])), name='live_attempt_outcome')],
             },
         ),
         migrations.CreateModel(
@@ -919,7 +919,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('token', theodolite.store.fields.StorableTextField(unique=True)),
                 ('state', models.TextField()),
-                ('place', models.IntegerField(null=True)),
+                ('slot', models.IntegerField(null=True)),
                 ('of', models.IntegerField(default=1)),
                 ('until', theodolite.store.fields.MomentField(null=True)),
                 ('reason', theodolite.store.fields.StorableTextField(default='')),
@@ -935,7 +935,7 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'store_reservation',
                 'indexes': [models.Index(condition=models.Q(('state', 'reserved')), fields=['until'], name='reservation_until')],
-                'constraints': [models.UniqueConstraint(fields=('item', 'participant'), name='reservation_once'), models.UniqueConstraint(condition=models.Q(('place__isnull', False)), fields=('item', 'place'), name='reservation_place'), models.CheckConstraint(condition=models.Q(('state__in', ['offered', 'reserved', 'submitted', 'released', 'expired', 'voided'])), name='reservation_state'), models.CheckConstraint(condition=models.Q(models.Q(('place__gte', 1), ('place__lte', models.F('of')), ('state__in', ['reserved', 'submitted'])), models.Q(models.Q(('state__in', ['reserved', 'submitted']), _negated=True), ('place__isnull', True)), _connector='OR'), name='reservation_place_when_live'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'reserved'), ('until__isnull', False)), models.Q(models.Q(('state', 'reserved'), _negated=True), ('until__isnull', True)), _connector='OR'), name='reservation_ends'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'submitted'), _negated=True), models.Q(('revision__gte', 1), ('submitted__isnull', False)), _connector='OR'), name='reservation_submitted')],
+                'constraints': [models.UniqueConstraint(fields=('item', 'participant'), name='reservation_once'), models.UniqueConstraint(condition=models.Q(('slot__isnull', False)), fields=('item', 'slot'), name='reservation_slot'), models.CheckConstraint(condition=models.Q(('state__in', ['offered', 'reserved', 'submitted', 'released', 'expired', 'voided'])), name='reservation_state'), models.CheckConstraint(condition=models.Q(models.Q(('slot__gte', 1), ('slot__lte', models.F('of')), ('state__in', ['reserved', 'submitted'])), models.Q(models.Q(('state__in', ['reserved', 'submitted']), _negated=True), ('slot__isnull', True)), _connector='OR'), name='reservation_slot_when_live'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'reserved'), ('until__isnull', False)), models.Q(models.Q(('state', 'reserved'), _negated=True), ('until__isnull', True)), _connector='OR'), name='reservation_ends'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'submitted'), _negated=True), models.Q(('revision__gte', 1), ('submitted__isnull', False)), _connector='OR'), name='reservation_submitted')],
             },
         ),
         migrations.CreateModel(

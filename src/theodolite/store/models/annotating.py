@@ -121,7 +121,7 @@ class ReservationRow(models.Model):
     item = models.ForeignKey(WorkItemRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
     state = models.TextField()
-    place = models.IntegerField(null=True)
+    slot = models.IntegerField(null=True)
     of = models.IntegerField(default=1)
     until = MomentField(null=True)
     reason = StorableTextField(default="")
@@ -139,16 +139,14 @@ class ReservationRow(models.Model):
         indexes: ClassVar = [models.Index(name="reservation_until", fields=["until"], condition=Q(state="reserved"))]
         constraints: ClassVar = [
             models.UniqueConstraint(name="reservation_once", fields=["item", "participant"]),
-            models.UniqueConstraint(
-                name="reservation_place", fields=["item", "place"], condition=Q(place__isnull=False)
-            ),
+            models.UniqueConstraint(name="reservation_slot", fields=["item", "slot"], condition=Q(slot__isnull=False)),
             models.CheckConstraint(
                 name="reservation_state", condition=Q(state__in=[state.value for state in ReservationState])
             ),
             models.CheckConstraint(
-                name="reservation_place_when_live",
-                condition=Q(state__in=["reserved", "submitted"], place__gte=1, place__lte=F("of"))
-                | (~Q(state__in=["reserved", "submitted"]) & Q(place__isnull=True)),
+                name="reservation_slot_when_live",
+                condition=Q(state__in=["reserved", "submitted"], slot__gte=1, slot__lte=F("of"))
+                | (~Q(state__in=["reserved", "submitted"]) & Q(slot__isnull=True)),
             ),
             models.CheckConstraint(
                 name="reservation_ends",

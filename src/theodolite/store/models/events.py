@@ -61,7 +61,7 @@ class SessionRow(models.Model):
     application_version = HashField()
     stratum = StorableTextField(default="")
     slot = models.IntegerField()
-    place = models.IntegerField()
+    position = models.IntegerField()
     alias = StorableTextField(default="")
     state = models.TextField(default=SessionState.WAITING.value)
     started = MomentField(null=True)
@@ -79,7 +79,7 @@ class SessionRow(models.Model):
 
         db_table = "store_session"
         constraints: ClassVar = [
-            models.UniqueConstraint(name="session_place", fields=["study", "participant", "level", "place"]),
+            models.UniqueConstraint(name="session_position", fields=["study", "participant", "level", "position"]),
             models.CheckConstraint(name="session_level", condition=Q(level__in=_LEVELS)),
             models.CheckConstraint(name="session_state", condition=Q(state__in=[s.value for s in SessionState])),
         ]
@@ -260,7 +260,7 @@ class LiveAttemptRow(models.Model):
     """One attempt of a strategy, as a red teamer describes it; number 0 means a strategy without attempts."""
 
     dialogue = models.ForeignKey(LiveDialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
-    place = models.IntegerField()
+    position = models.IntegerField()
     name = StorableTextField()
     number = models.IntegerField()
     description = StorableTextField(default="")
@@ -273,7 +273,7 @@ class LiveAttemptRow(models.Model):
 
         db_table = "store_live_attempt"
         constraints: ClassVar = [
-            models.UniqueConstraint(name="live_attempt_number", fields=["dialogue", "place", "number"]),
+            models.UniqueConstraint(name="live_attempt_number", fields=["dialogue", "position", "number"]),
             models.CheckConstraint(
                 name="live_attempt_outcome", condition=Q(outcome__in=[v.value for v in AttemptOutcome])
             ),

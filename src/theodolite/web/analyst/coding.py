@@ -67,8 +67,8 @@ def coding(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 
 def _uncovered(analyst: AnalystContext, index: CodingIndex) -> list[str]:
     """Return the texts of the open questions with answers and without a codebook."""
-    texts = question_texts(analyst.study, index.places)
-    return [text for place, text in texts.items() if index.work.codebook_for(place) is None]
+    texts = question_texts(analyst.study, index.question_keys)
+    return [text for key, text in texts.items() if index.work.codebook_for(key) is None]
 
 
 def _books(analyst: AnalystContext, work: CodingWork) -> list[tuple[str, str, int]]:
@@ -111,7 +111,7 @@ def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRe
 
 
 def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText) -> dict[str, object]:
-    own, book = project.work.own(text.answer, analyst.reader), project.work.codebook_for(text.answer.place)
+    own, book = project.work.own(text.answer, analyst.reader), project.work.codebook_for(text.answer.question_key)
     chosen = own.codes if own else ()
     is_due = own is not None and project.work.is_due(own)
     (stands,) = project.work.coded([text.answer])
@@ -174,7 +174,7 @@ def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse
 
 def _line(analyst: AnalystContext, project: CodingProject, coded_answer: CodedAnswer) -> DisagreementLine:
     text = project.text_of(coded_answer.answer)
-    book = project.work.codebook_for(coded_answer.answer.place)
+    book = project.work.codebook_for(coded_answer.answer.question_key)
     names = book.names if book else ()
     return DisagreementLine(
         token=analyst.token_of_answer(text.answer),
@@ -219,7 +219,7 @@ def _difference_page(
     agreed = stands.resolution.codes if stands.resolution else None
     common = [name for name in stands.codings[0].codes if all(name in coding.codes for coding in stands.codings)]
     chosen = common if agreed is None else agreed
-    book = project.work.codebook_for(text.answer.place)
+    book = project.work.codebook_for(text.answer.question_key)
     return {
         "access": analyst.access,
         "asked": text.asked,

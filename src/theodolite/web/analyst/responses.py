@@ -143,9 +143,9 @@ class AnalystContext:
         Raises:
             Http404: If there is no such answer.
         """
-        places = [(questionnaire.name, question.name) for questionnaire, question in open_questions(self.study)]
+        questions = [(questionnaire.name, question.name) for questionnaire, question in open_questions(self.study)]
         keys = self.store.events.sessions.keys(self.study.name)
-        found = self.meant(token, ((key, *place) for place in places for key in keys))
+        found = self.meant(token, ((key, *question) for question in questions for key in keys))
         project = self.coding_project([found[0]])
         for text in project.texts:
             if self.token_of_answer(text.answer) == token:

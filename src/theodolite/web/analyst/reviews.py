@@ -64,7 +64,7 @@ class CategoryLabels:
     """The labels of a dialogue in one category."""
 
     title: str
-    places: tuple[SideBySide, ...]
+    questions: tuple[SideBySide, ...]
 
 
 @for_analysts
@@ -127,7 +127,7 @@ def _category_labels(analyst: AnalystContext, annotations: Sequence[Annotation])
             if answer.replicate == 1
         ]
         if own:
-            yield CategoryLabels(title=humanize(guideline.name), places=votes_side_by_side(guideline, positions))
+            yield CategoryLabels(title=humanize(guideline.name), questions=votes_side_by_side(guideline, positions))
 
 
 LONGEST = 4000
@@ -405,7 +405,7 @@ def next_step_of_analyst(access: AccessContext) -> NextStepCard | None:
         RoleStep.REVIEW_RISKS: _n_due(analyst),
         RoleStep.CODE_ANSWERS: len(index.waiting(analyst.reader)),
         RoleStep.SETTLE_CODES: sum(state is CodedState.DISPUTED for state in index.states()),
-        RoleStep.WRITE_CODEBOOK: sum(index.work.codebook_for(place) is None for place in index.places),
+        RoleStep.WRITE_CODEBOOK: sum(index.work.codebook_for(key) is None for key in index.question_keys),
     }
     step = step_of_analyst(
         n_submitted=submitted_count(analyst.store, analyst.study),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from django.utils.safestring import SafeString
 
 from theodolite.annotation.rules import worked_examples
-from theodolite.assessment.form_rules import asked as asked_places
+from theodolite.assessment.form_rules import asked as asked_refs
 from theodolite.assessment.form_rules import open_questions, plain_words, sentences
 from theodolite.domain.annotating.quality import Marked
 from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
@@ -394,7 +394,7 @@ def annotation_page(
     turns = [turn.number for turn in dialogue.turns]
     by_ref = {(answer.question, answer.turn): answer for answer in answers}
     suggested = {(answer.question, answer.turn): answer.value or "" for answer in suggestions}
-    is_asked = {(asked_place.question, asked_place.turn) for asked_place in asked_places(instrument, answers, turns)}
+    is_asked = {(ref.question, ref.turn) for ref in asked_refs(instrument, answers, turns)}
 
     def item(question: Question, turn: int | None) -> AnnotationItem:
         ref = (question.name, turn)

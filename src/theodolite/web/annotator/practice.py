@@ -144,7 +144,7 @@ def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, e
     """Practise on a worked example, with feedback on each answer."""
     guideline, version = _guideline(annotator, category)
     indices = examples_for(guideline)[0]
-    index = _place(indices, example)
+    index = _example_index(indices, example)
     page = _page(
         request, f"practice {version} {index}", guideline, index, _around(annotator, f"Practice: {humanize(category)}")
     )
@@ -190,7 +190,7 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
     """Present the test of a category, example by example; the last example ends the attempt."""
     guideline, version = _guideline(annotator, category)
     indices = quality.next_test(annotator.records, version, annotator.participant)
-    index = _place(indices, example)
+    index = _example_index(indices, example)
     page = _page(
         request, f"test {version} {index}", guideline, index, _around(annotator, f"Test: {humanize(category)}")
     )
@@ -259,7 +259,7 @@ def _guideline(annotator: AnnotatorContext, category: str) -> tuple[Guideline, s
     return annotator.records.guideline(design_category.version), design_category.version
 
 
-def _place(indices: tuple[int, ...], example: int) -> int:
+def _example_index(indices: tuple[int, ...], example: int) -> int:
     if not 1 <= example <= len(indices):
         raise Http404
     return indices[example - 1]

@@ -44,7 +44,7 @@ router = Router(tags=["Annotations"])
 RequestFault = dict[str, Any]
 """One fault of a request, as JSON takes it."""
 
-_Place = tuple[str, int | None]
+_QuestionRef = tuple[str, int | None]
 """A question, and the turn that it is about; None for the dialogue."""
 
 
@@ -129,7 +129,7 @@ def _task(annotator: AnnotatorContext, token: str) -> dict[str, Any]:
         "dialogue": _dialogue(task.dialogue),
         "questions": [_question(item) for item in page_of_task(task).items],
         "answers": [_answer(answer) for answer in task.answers],
-        "open": [{"question": place.question, "turn": place.turn} for place in task.open],
+        "open": [{"question": ref.question, "turn": ref.turn} for ref in task.open],
     }
 
 
@@ -185,19 +185,19 @@ def _answers(task: AnnotatorTask, body: task_records.TaskAnswers) -> list[Answer
         ApiProblem: If any is refused, or a question of a submission is open; names all errors.
     """
     items = {(item.question.name, item.turn): item for item in page_of_task(task).items}
-    read: dict[_Place, Answer] = {}
-    positions: dict[_Place, int] = {}
+    read: dict[_QuestionRef, Answer] = {}
+    positions: dict[_QuestionRef, int] = {}
     faults: list[RequestFault] = []
     for number, sent in enumerate(body.answers):
-        at, place = f"body.answers.{number}", (sent.question, sent.turn)
-        item = items.get(place)
+        at, ref = f"body.answers.{number}", (sent.question, sent.turn)
+        item = items.get(ref)
         if item is None:
-            faults.append(_unknown_place(at, sent, items))
-        elif place in read:
-            faults.append(_fault(at, "one answer to each question and turn", _place_text(place)))
+            faults.append(_unknown_question(at, sent, items))
+        elif ref in read:
+            faults.append(_fault(at, "one answer to each question and turn", _ref_text(ref)))
         else:
-            positions[place] = number
-            read[place], fault = _read(at, sent, item, task.dialogue)
+            positions[ref] = number
+            read[ref], fault = _read(at, sent, item, task.dialogue)
             faults += fault
     faults += _needless(task, read, positions)
     faults += _missing(task, read) if body.submit else []
@@ -226,7 +226,9 @@ def _read(
     return unread, [_fault(f"{at}.value", expected, sent.value, known)]
 
 
-def _unknown_place(at: str, sent: task_records.AnswerInput, items: Mapping[_Place, AnnotationItem]) -> RequestFault:
+def _unknown_question(
+    at: str, sent: task_records.AnswerInput, items: Mapping[_QuestionRef, AnnotationItem]
+) -> RequestFault:
     names = list(dict.fromkeys(question for question, _ in items))
     if sent.question not in names:
         return _fault(f"{at}.question", f"one of {', '.join(names)}", sent.question, names)
@@ -238,35 +240,35 @@ def _unknown_place(at: str, sent: task_records.AnswerInput, items: Mapping[_Plac
 
 
 def _needless(
-    task: AnnotatorTask, read: Mapping[_Place, Answer], positions: Mapping[_Place, int]
+    task: AnnotatorTask, read: Mapping[_QuestionRef, Answer], positions: Mapping[_QuestionRef, int]
 ) -> list[RequestFault]:
     """Return the faults of answers to follow-ups that the other answers do not open."""
     instrument, turns = task.guideline.instrument, [turn.number for turn in task.dialogue.turns]
-    is_asked = {(place.question, place.turn) for place in asked(instrument, list(read.values()), turns)}
+    is_asked = {(ref.question, ref.turn) for ref in asked(instrument, list(read.values()), turns)}
     return [
         _fault(
             f"body.answers.{number}",
-            f"no answer: the question is asked only {condition_text(instrument.question(place[0]))}",
-            _place_text(place),
+            f"no answer: the question is asked only {condition_text(instrument.question(ref[0]))}",
+            _ref_text(ref),
         )
-        for place, number in positions.items()
-        if place not in is_asked
+        for ref, number in positions.items()
+        if ref not in is_asked
     ]
 
 
-def _missing(task: AnnotatorTask, read: Mapping[_Place, Answer]) -> list[RequestFault]:
+def _missing(task: AnnotatorTask, read: Mapping[_QuestionRef, Answer]) -> list[RequestFault]:
     """Return the faults of questions without an answer."""
     turns = [turn.number for turn in task.dialogue.turns]
     still_open = open_questions(task.guideline.instrument, list(read.values()), turns)
     return [
-        _fault("body.answers", f"an answer to {_place_text((place.question, place.turn))}", "none")
-        for place in still_open
-        if (place.question, place.turn) not in read
+        _fault("body.answers", f"an answer to {_ref_text((ref.question, ref.turn))}", "none")
+        for ref in still_open
+        if (ref.question, ref.turn) not in read
     ]
 
 
-def _place_text(place: _Place) -> str:
-    question, turn = place
+def _ref_text(ref: _QuestionRef) -> str:
+    question, turn = ref
     return f"`{question}`" if turn is None else f"`{question}` in turn {turn}"
 
 

@@ -286,7 +286,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(choices=[('red teamer', 'red teamer'), ('field tester', 'field tester')], max_length=24)),
                 ('begins', models.DateTimeField()),
                 ('ends', models.DateTimeField()),
-                ('places', models.PositiveIntegerField()),
+                ('capacity', models.PositiveIntegerField()),
                 ('where', models.CharField(blank=True, max_length=120)),
                 ('hosted', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='time_slots', to='web.hostedstudy')),
                 ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),

@@ -172,7 +172,7 @@ class TimeSlot(models.Model):
         role: Red teamer or field tester.
         begins: When sessions may start.
         ends: Latest start; started sessions may be finished.
-        places: Number of people who may book it; count.
+        capacity: Number of people who may book it; count.
         where: Room or note for the participants; may be empty.
     """
 
@@ -181,7 +181,7 @@ class TimeSlot(models.Model):
     role = models.CharField(max_length=24, choices=_TESTERS)
     begins = models.DateTimeField()
     ends = models.DateTimeField()
-    places = models.PositiveIntegerField()
+    capacity = models.PositiveIntegerField()
     where = models.CharField(max_length=120, blank=True)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
 

@@ -472,7 +472,7 @@ def _stuck_row(stuck: StuckTester, people: Mapping[str, tuple[str, str]], hosted
     who, member = people.get(stuck.participant, (name_of(stuck.participant, people), ""))
     what = f"{stuck.reason.value} for {duration_text(stuck.for_s)}"
     if stuck.session is not None:
-        what += f"; session {stuck.session.place + 1}, {stuck.session.application}"
+        what += f"; session {stuck.session.index + 1}, {stuck.session.application}"
     if stuck.reason is StuckReason.IDLE:
         address = reverse("organiser:act_on_person", args=[hosted.token, member, "remind"])
         return AttentionRow(icon="user", who=who, what=what, act="Remind", address=address, is_form=True)

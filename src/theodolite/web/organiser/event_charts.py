@@ -251,14 +251,14 @@ def _bars(timeline: EventTimeline) -> list[tuple[str, SafeString]]:
     """Return a bar chart for each count of the days; empty before the first day."""
     if not timeline.days:
         return []
-    places = _middles([day.day for day in timeline.days])
+    xs = _middles([day.day for day in timeline.days])
     rows = {
         "Sessions started": [day.started for day in timeline.days],
         "Dialogues": [day.dialogues for day in timeline.days],
         "Annotations": [day.annotations for day in timeline.days],
     }
     return [
-        (title, mark_safe(day_bars(f"{title} per day: {', '.join(map(str, counts))}.", counts, places)))  # noqa: S308 - numbers
+        (title, mark_safe(day_bars(f"{title} per day: {', '.join(map(str, counts))}.", counts, xs)))  # noqa: S308 - numbers
         for title, counts in rows.items()
     ]
 

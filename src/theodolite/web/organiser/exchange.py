@@ -129,7 +129,7 @@ COLUMNS = (
 )
 """Role of a column, its label, and whether it is optional."""
 
-PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
+CELL_COLUMNS = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
 """Fields with a constant for all rows or a column."""
 
 HOLDER_LABELS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or unknown"}
@@ -222,7 +222,7 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
         "read": read,
         "notes": looked.notes,
         "choices": _choices(read, looked.means),
-        "places": _places(read, looked.means, event_of(access.hosted).study),
+        "cell_columns": _cell_columns(read, looked.means, event_of(access.hosted).study),
         "shown": [(humanize(dialogue.scenario), dialogue) for dialogue in read.dialogues[:SHOWN]],
         "n_turns": sum(len(dialogue.turns) for dialogue in read.dialogues),
         **_speaking(looked),
@@ -306,7 +306,7 @@ def _choices(read: ReadImport, means: DialogueColumns) -> list[ColumnChoice]:
     ]
 
 
-def _places(read: ReadImport, means: DialogueColumns, study: Study) -> list[ColumnChoice]:
+def _cell_columns(read: ReadImport, means: DialogueColumns, study: Study) -> list[ColumnChoice]:
     """Return two selection fields for application, scenario and level: a constant and a column."""
     known = {
         "application": [(application.name, application.name) for application in study.applications],
@@ -315,7 +315,7 @@ def _places(read: ReadImport, means: DialogueColumns, study: Study) -> list[Colu
     }
     columns = [("", "no column"), *((column, column) for column in read.columns)]
     choices = []
-    for name, label in PLACES:
+    for name, label in CELL_COLUMNS:
         whole = f"of_{name}"
         options = [("", "from a column"), *known[name]]
         choices += [

@@ -401,7 +401,7 @@ class SlotForm(forms.Form):
     role = forms.ChoiceField(label="Role", choices=[(role.value, f"{role.value}s") for role in TESTERS])
     begins = moment_field("Start")
     minutes = forms.IntegerField(label="Length in minutes", min_value=5, max_value=24 * 60, initial=90)
-    places = forms.IntegerField(label="Places", min_value=1, max_value=1000, initial=10)
+    capacity = forms.IntegerField(label="Places", min_value=1, max_value=1000, initial=10)
     n = forms.IntegerField(label="Number of consecutive slots", min_value=1, max_value=_MOST, initial=1)
     where = forms.CharField(label="Room or note", max_length=120, required=False, help_text="Participants see it.")
 
@@ -446,7 +446,7 @@ def _make(access: AccessContext, filled: dict[str, Any], zone: Any) -> int:
             role=filled["role"],
             begins=begins + number * length,
             ends=begins + (number + 1) * length,
-            places=filled["places"],
+            capacity=filled["capacity"],
             where=filled["where"],
             made_by=access.account,
         )

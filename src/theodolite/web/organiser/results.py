@@ -51,7 +51,7 @@ from theodolite.web.asgi_handler import Background
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement, Membership, Submission
 from theodolite.web.next_steps import NextStepCard, next_step_card
-from theodolite.web.rendering import ShareLine, UnitStrip, share_line, share_place, unit_strip
+from theodolite.web.rendering import ShareLine, UnitStrip, share_line, share_x, unit_strip
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
 
@@ -382,7 +382,7 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
     if group == "annotator":
         tokens = latest_submissions(token, membership.participant, 10)
         return [home, *(reverse("annotator:annotation", args=[token, reservation]) for reservation in tokens)]
-    made = [session.place + 1 for session in event.sessions.of_participant(membership.participant)]
+    made = [session.index + 1 for session in event.sessions.of_participant(membership.participant)]
     own = [
         f"{session_no}/{rest}"
         for session_no in made
@@ -530,7 +530,7 @@ def _blinding_line(assessment: BlindingAssessment) -> BlindingLine:
         n_unknown=assessment.n_unknown,
         n_repeated=assessment.n_repeated,
         line=share_line(rate),
-        chance_at=share_place(assessment.chance),
+        chance_at=share_x(assessment.chance),
         strip=unit_strip(n_right, n - n_right, assessment.n_unknown) if 0 < n < figures.FEW else None,
     )
 

@@ -379,7 +379,7 @@ class VersionPair:
     def lines(self) -> list[tuple[QuestionTouch, PastAnswers | None, str]]:
         """Each affected question with its past answers and its form key."""
         lines = [(touch, self.past.get(touch.question)) for touch in self.touches]
-        return [(touch, past, self.place(touch.question) if past else "") for touch, past in lines]
+        return [(touch, past, self.key_of(touch.question) if past else "") for touch, past in lines]
 
     @property
     def n_same(self) -> int:
@@ -392,7 +392,7 @@ class VersionPair:
             question.name for question in self.after.instrument.questions
         }
 
-    def place(self, question: str) -> str:
+    def key_of(self, question: str) -> str:
         """Return the form key of a question."""
         return f"{self.after.name}|{self.version[:12]}|{question}"
 
@@ -465,7 +465,7 @@ def _chosen(comparisons: Sequence[VersionPair], key: str) -> tuple[VersionPair, 
     open_ones = [
         (comparison, touch.question) for comparison in comparisons for touch, past, _ in comparison.lines if past
     ]
-    named = next(((pair, name) for pair, name in open_ones if pair.place(name) == key), None)
+    named = next(((pair, name) for pair, name in open_ones if pair.key_of(name) == key), None)
     remaining = [
         (pair, name)
         for pair, name in open_ones
@@ -561,9 +561,9 @@ class _Sample:
         )
 
     @property
-    def place(self) -> str:
+    def key(self) -> str:
         """The key of the question in forms."""
-        return self.comparison.place(self.question)
+        return self.comparison.key_of(self.question)
 
     @property
     def shown(self) -> list[tuple[str, str]]:
@@ -600,7 +600,7 @@ def _put(
 ) -> HttpResponse:
     """Add the sample to the queue of the new version."""
     comparison, plan = sample.comparison, sample.plan
-    back = redirect(f"{_impact_address(draft)}?of={sample.place}&aim={plan.wish.aim.value}&size={plan.wish.size}")
+    back = redirect(f"{_impact_address(draft)}?of={sample.key}&aim={plan.wish.aim.value}&size={plan.wish.size}")
     try:
         n_new = annotate_again(
             annotator.records, annotator.queue, comparison.after.name, sample.keys, version=comparison.asked

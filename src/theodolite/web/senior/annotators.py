@@ -46,7 +46,7 @@ from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.questions import humanize
-from theodolite.web.rendering import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
+from theodolite.web.rendering import MARGIN, WIDTH, IntervalBar, SpreadBar, axis_x, bar_of, interval_bar
 from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 
@@ -282,7 +282,7 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
             for agreement_line in agreements
         ],
         "width": WIDTH + 2 * MARGIN,
-        "zero": place_of(0.0),
+        "zero": axis_x(0.0),
         "calibrations": [
             (humanize(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
             for _, before, after in figures.calibration(annotator.records, annotator.queue)
@@ -405,7 +405,7 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "divided": _divided(annotator, figures.category, divided[page * PAGE : (page + 1) * PAGE]),
         "pages": Pages(page=page, n=len(divided), size=PAGE),
         "width": WIDTH + 2 * MARGIN,
-        "zero": place_of(0.0),
+        "zero": axis_x(0.0),
     }
     rest = _paired(request, figures, numbers) | _grouped(request, annotator, figures) | _planned(request, figures)
     return render(request, "web/senior/raters.html", context | rest)

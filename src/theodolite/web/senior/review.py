@@ -244,9 +244,9 @@ def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ..
         >>> [(piece.text, piece.letters) for piece in quoted_pieces("In the tower.", {"the tower": "AB"})]
         [('In ', ''), ('the tower', 'AB'), ('.', '')]
     """
-    places = sorted((text.find(part), part) for part in quotes if part and part in text)
+    matches = sorted((text.find(part), part) for part in quotes if part and part in text)
     pieces, end = [], 0
-    for start, part in places:
+    for start, part in matches:
         if start < end:
             continue
         pieces += [QuotedPiece(text=text[end:start], letters=""), QuotedPiece(text=part, letters=quotes[part])]
@@ -318,8 +318,8 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
     decided = [item, question_key(resolution.question, resolution.turn)]
     request.session[_DECIDED] = [*request.session.get(_DECIDED, []), decided][-MOST_UNDONE:]
-    place = _next_place(annotator, item, question_key(resolution.question, resolution.turn))
-    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(place, safe='@')}")
+    key = _next_question(annotator, item, question_key(resolution.question, resolution.turn))
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(key, safe='@')}")
 
 
 @allowed(Role.SENIOR)
@@ -331,22 +331,22 @@ def undo(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     if not decided:
         message = "no decision of this visit is left to undo"
         raise InputError(message)
-    *request.session[_DECIDED], (item, place) = decided
-    question, turn = key_parts(place)
+    *request.session[_DECIDED], (item, key) = decided
+    question, turn = key_parts(key)
     with transaction.atomic():
         review.undo_resolution(annotator.records, own_item(annotator, item), question, turn, by=annotator.participant)
         annotator.access.audit("undid a decision", f"item {item}", question=question)
     messages.success(request, "Undone. The dispute is open again.")
-    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(place, safe='@')}")
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(key, safe='@')}")
 
 
-def _next_place(annotator: AnnotatorContext, item: str, recorded: str) -> str:
+def _next_question(annotator: AnnotatorContext, item: str, recorded: str) -> str:
     """Return the key of the next dispute without a result after the recorded one; else the recorded one."""
     seen = review.review_sheet(annotator.records, item, annotator.participant)
     settled = {question_key(one.question, one.turn) for one in seen.resolutions}
-    places = [question_key(discrepancy.question, discrepancy.turn) for discrepancy in seen.discrepancies]
-    at = places.index(recorded) if recorded in places else 0
-    return next((place for place in (*places[at:], *places[:at]) if place not in settled), recorded)
+    keys = [question_key(discrepancy.question, discrepancy.turn) for discrepancy in seen.discrepancies]
+    at = keys.index(recorded) if recorded in keys else 0
+    return next((key for key in (*keys[at:], *keys[:at]) if key not in settled), recorded)
 
 
 def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resolution:

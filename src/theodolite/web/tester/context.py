@@ -127,7 +127,7 @@ class TesterContext:
             Http404: If it does not exist.
         """
         for session in self.sessions:
-            if session.place == session_no - 1:
+            if session.index == session_no - 1:
                 return session
         raise Http404
 
@@ -137,7 +137,7 @@ class TesterContext:
 
     def at(self, session_no: int) -> TesterContext:
         """Return the context in the release of a session by its number, from 1; unchanged if it does not exist."""
-        known = next((session for session in self.sessions if session.place == session_no - 1), None)
+        known = next((session for session in self.sessions if session.index == session_no - 1), None)
         return self.in_release(known) if known is not None else self
 
     def has_read(self, session: Session) -> bool:
@@ -168,7 +168,7 @@ class TesterContext:
             next_session_no=_next_session_no(self),
             has_profile=bool(over) or store.profile(self.participant) is not None,
             has_time_slot=self._has_slot(),
-            has_capacity=bool(self.sessions) or self._finds_place(),
+            has_capacity=bool(self.sessions) or self._has_capacity(),
             limit_reached=is_limit_reached(self.event, self.participant),
             sessions=self.session_progress,
             has_guessed=bool(over)
@@ -178,7 +178,7 @@ class TesterContext:
     @property
     def session_progress(self) -> tuple[SessionProgress, ...]:
         """The progress in each session of the level in order, those not started included."""
-        made = {session.place: self._progress_in(session) for session in self.sessions}
+        made = {session.index: self._progress_in(session) for session in self.sessions}
         return tuple(made.get(index, SessionProgress()) for index in range(self.plan.sessions))
 
     def _screened(self) -> ScreeningResult:
@@ -201,7 +201,7 @@ class TesterContext:
             return True
         return booked_slot(self.access.membership, self.event.clock.now()) is not None
 
-    def _finds_place(self) -> bool:
+    def _has_capacity(self) -> bool:
         known = self.event.participants.profile(self.participant) is not None
         stratum = stratum_of(self.event, self.participant, self.plan) if known else None
         return capacity_left(self.event, self.level, stratum) > 0
@@ -250,7 +250,7 @@ def tester_context(request: HttpRequest, access: AccessContext) -> TesterContext
         access=access,
         event=event,
         level=level,
-        sessions=tuple(sorted(mine, key=lambda session: session.place)),
+        sessions=tuple(sorted(mine, key=lambda session: session.index)),
         agreed=frozenset((text.subject, text.version, text.session) for text in acknowledgements),
         language=activate_language(request, languages_of(event.study)),
     )
@@ -388,7 +388,7 @@ def admitted(
     # A page evaluates the card when it shows it, so JSON and redirects need no query.
     request.next_step_of_tester = functools.partial(_next_step_card, tester, steps)  # type: ignore[attr-defined]
     if not steps:
-        is_begun = not session_no or any(session.place == session_no - 1 for session in tester.sessions)
+        is_begun = not session_no or any(session.index == session_no - 1 for session in tester.sessions)
         return tester.at(session_no) if is_begun else redirect(tester.address(tester.upcoming()))
     upcoming = tester.upcoming()
     shut = closed_now(tester, upcoming.step) if waits else None

@@ -502,7 +502,7 @@ def _questions(tester: TesterContext) -> list[GuessQuestion]:
     finished = [session for session in tester.sessions if session.is_over]
     questions = [
         GuessQuestion(
-            field=f"application-{session.place + 1}",
+            field=f"application-{session.index + 1}",
             ask=_("Which application do you think %(alias)s was?") % {"alias": alias_of(session)},
             session=session,
             about=GuessedThing.APPLICATION,

@@ -109,7 +109,7 @@ class SessionPage:
     @property
     def session_no(self) -> int:
         """Number of the session, from 1."""
-        return self.session.place + 1
+        return self.session.index + 1
 
     @property
     def alias(self) -> str:
@@ -401,5 +401,5 @@ def _location(tester: TesterContext) -> str:
         return ""
     dialogues = tester.event.dialogues.of_session(session.key)
     if not dialogues:
-        return f"session {session.place + 1}"
-    return f"session {session.place + 1}, dialogue {len(dialogues)}, turn {max(len(dialogues[-1].turns), 1)}"
+        return f"session {session.index + 1}"
+    return f"session {session.index + 1}, dialogue {len(dialogues)}, turn {max(len(dialogues[-1].turns), 1)}"

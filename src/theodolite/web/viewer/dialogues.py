@@ -205,7 +205,7 @@ def _dialogue_context(
         raise Http404
     record = viewed.record(position)
     order = [item.position for item in _filter_of(request, viewed).matching(viewed.dialogues)]
-    place = order.index(position) if position in order else None
+    index = order.index(position) if position in order else None
     label_at = viewed.evidence.sessions.label
     return page_context(
         study,
@@ -221,9 +221,9 @@ def _dialogue_context(
         failures=[failure_text(failure) for failure in record.failures],
         spent=spent_text(record.calls.get(record.dialogue.key, ())) if record.dialogue else "",
         query=_query_of(request),
-        place=None if place is None else (place + 1, len(order)),
-        before=label_at(order[place - 1]) if place else "",
-        after=label_at(order[place + 1]) if place is not None and place + 1 < len(order) else "",
+        position_in_list=None if index is None else (index + 1, len(order)),
+        before=label_at(order[index - 1]) if index else "",
+        after=label_at(order[index + 1]) if index is not None and index + 1 < len(order) else "",
         siblings=_siblings(viewed, position),
         groups=list(dict.fromkeys(value.replace("_", " ") for value in viewed.dialogues[position].groups.values())),
     )
@@ -352,7 +352,7 @@ def _annotation(study: Study, record: CaseRecord, annotation: Annotation) -> dic
         "guideline": annotation.guideline,
         "version": annotation.instrument_version[:8],
         "answers": [
-            {"answer": answer, "quotes": [(quote, _quote_place(quote)) for quote in answer.evidence]}
+            {"answer": answer, "quotes": [(quote, _quote_location(quote)) for quote in answer.evidence]}
             for answer in annotation.answers
         ],
         "notes": notes_of(annotation),
@@ -362,6 +362,6 @@ def _annotation(study: Study, record: CaseRecord, annotation: Annotation) -> dic
     }
 
 
-def _quote_place(quote: Quote) -> str:
-    place = f"turn {quote.turn}" if quote.turn > 0 else "turn not stated"
-    return "source material" if quote.turn == SOURCE_MATERIAL else place
+def _quote_location(quote: Quote) -> str:
+    location = f"turn {quote.turn}" if quote.turn > 0 else "turn not stated"
+    return "source material" if quote.turn == SOURCE_MATERIAL else location

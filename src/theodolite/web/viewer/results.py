@@ -111,7 +111,7 @@ def _rate_row(study: Study, rate: Rate, end: float) -> dict[str, object]:
     enough = rate.estimate is not None and result.n >= figures.FEW
     name = rate.measurement.application
     return {
-        "place": rate.place,
+        "index": rate.index,
         "application": name,
         "tint": names.index(name) % 8 + 1 if name in names else 8,
         "by": ", ".join(filter(None, (title_of(study, rate.annotator), rate.test_setting))),

@@ -49,14 +49,14 @@ def allocate(store: Store, study: str, participant: str, level: Level, stratum: 
 
 class TestTallies:
     def test_session_time_in_the_database_equals_that_of_the_clock(self, store: Store, run: Run) -> None:
-        store.events.sessions.add(a_person_session(run, key=digest("session", "waits"), place=2))
-        for place in range(2):
-            session = an_active_session(store, run, key=digest("session", str(place)), place=place)
+        store.events.sessions.add(a_person_session(run, key=digest("session", "waits"), index=2))
+        for index in range(2):
+            session = an_active_session(store, run, key=digest("session", str(index)), index=index)
             stopped = session.paused(Pauser.TESTER, LATER)
             ended = stopped.resumed(Pauser.TESTER, LATER + timedelta(minutes=3)).over(
                 SessionState.COMPLETE, LATER + timedelta(minutes=10)
             )
-            store.events.sessions.update(session.key, lambda _, after=(stopped, ended)[place]: after)
+            store.events.sessions.update(session.key, lambda _, after=(stopped, ended)[index]: after)
         clocks = [session.clock for session in store.events.sessions.in_study("support")]
         tally = store.events.sessions.tester_tallies("support")["p1"]
 
@@ -218,7 +218,7 @@ class TestLiveTurns:
         assert (ended.tokens_out, ended.cost_microusd) == (20, 70)
 
     def test_partial_replies_of_many_sessions_are_stored_separately(self, store: Store, run: Run) -> None:
-        sessions = [an_active_session(store, run, place=place, key=digest(f"{place}")) for place in range(3)]
+        sessions = [an_active_session(store, run, index=index, key=digest(f"{index}")) for index in range(3)]
         turns = [store.events.dialogues.add_turn(session.key, "Hello?", now=NOW).key for session in sessions]
         store.events.dialogues.save_partials({turn: f"Words {number}" for number, turn in enumerate(turns)})
         store.events.dialogues.save_partials({})

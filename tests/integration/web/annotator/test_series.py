@@ -164,10 +164,10 @@ def annotate(page, keys):
     """Take the next dialogue, answer everything and submit; what was taken is returned."""
     if "/d/" not in page.url:
         press(page, "dialogue")
-    place = page.url
+    url = page.url
     answer_all(page, keys)
     submit(page)
-    return place
+    return url
 
 
 def test_a_sequence_continues_after_a_disagreement_to_its_end(person, tmp_path):
@@ -222,15 +222,15 @@ def find_the_judge_marked(sami):
         sami.goto(address)
         if sami.get_by_role("button", name="Start review").count():
             press(sami, "Start review")
-        if any(shows(sami, marked, place) for place in range(sami.locator(".adjudication-steps a").count())):
+        if any(shows(sami, marked, index) for index in range(sami.locator(".adjudication-steps a").count())):
             break
     expect(marked.first).to_be_visible()
     assert_accessible(sami)
 
 
-def shows(sami, marked, place):
+def shows(sami, marked, index):
     """Open a dispute; return whether it shows a text."""
-    load_by_click(sami.locator(".adjudication-steps a").nth(place))
+    load_by_click(sami.locator(".adjudication-steps a").nth(index))
     return bool(marked.count())
 
 
@@ -257,9 +257,9 @@ def begin_and_lose_the_tab(cara, person):
     ready(cara)
     cara.keyboard.press("n")
     expect(cara.locator("#saved")).to_contain_text("Saved")
-    place = cara.url
+    url = cara.url
     elsewhere = person("cara")
-    elsewhere.goto(place)
+    elsewhere.goto(url)
     assert elsewhere.locator(".item input:checked").first.get_attribute("value") == "no"
     assert_accessible(elsewhere)
     ready(elsewhere)

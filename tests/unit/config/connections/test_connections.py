@@ -56,7 +56,7 @@ def test_the_proxy_of_a_study_is_listed_among_its_hosts(folder):
 
 
 @pytest.mark.parametrize(
-    ("connection", "place", "words"),
+    ("connection", "location", "words"),
     [
         ("{proxy: 'http://ana:secret@p.example'}", "study.yaml:2:21", "set `HTTPS_PROXY`"),
         ("{proxy: 'socks5://p.example:1080'}", "study.yaml:2:21", "only HTTP proxies are supported"),
@@ -71,13 +71,13 @@ def test_the_proxy_of_a_study_is_listed_among_its_hosts(folder):
         ("{proxies: x}", "study.yaml:2:14", "proxy"),
     ],
 )
-def test_unusable_settings_are_errors(folder, connection, place, words):
+def test_unusable_settings_are_errors(folder, connection, location, words):
     path = folder(study_yaml=written(study=f"connection: {connection}"))
     (path / "ca.pem").write_text("authorities")
 
     faults = check_study(path)
 
-    assert any(fault.place == place and words in fault.message for fault in faults)
+    assert any(fault.location == location and words in fault.message for fault in faults)
     assert not any("ana:secret" in fault.message for fault in faults)
 
 

@@ -20,8 +20,8 @@ scenarios: {{help: {scenario}}}
 
 
 def notes(folder, bot, scenario):
-    place = folder(study_yaml=STUDY.format(bot=bot, scenario=scenario), faq_md="Returns are free.")
-    return " ".join(render_diagnostics(load_study(place).notes).split())
+    path = folder(study_yaml=STUDY.format(bot=bot, scenario=scenario), faq_md="Returns are free.")
+    return " ".join(render_diagnostics(load_study(path).notes).split())
 
 
 @pytest.mark.parametrize(

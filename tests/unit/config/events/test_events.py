@@ -83,7 +83,7 @@ def test_an_event_preserves_its_local_times(folder):
 def test_participants_need_a_consent_text(folder, more):
     open_items = [item for item in check_study(folder(study_yaml=STUDY + more)) if item.severity is Severity.OPEN]
 
-    assert [item.place for item in open_items] == ["study.yaml:4"]
+    assert [item.location for item in open_items] == ["study.yaml:4"]
 
 
 def test_a_study_without_participants_has_no_event(folder):

@@ -54,7 +54,7 @@ def test_example_b_splits_its_file_into_applications(shipped_folder):
 def test_example_c_leaves_two_items_open(shipped_folder):
     notes = load_study(shipped_folder("examples/c")).notes
 
-    assert [(note.place, note.text) for note in notes] == [
+    assert [(note.location, note.text) for note in notes] == [
         ("consent.md", "open: still the sample text; needed before people are invited"),
         ("study.yaml:5", "open: `green` has never been called; try theodolite probe"),
     ]
@@ -99,7 +99,7 @@ def test_all_errors_are_raised_at_once_with_their_locations(folder):
         load_study(path)
 
     assert isinstance(caught.value, InvalidStudyError)
-    assert [fault.place for fault in caught.value.placed] == ["study.yaml:3:42", "study.yaml:6:12"]
+    assert [fault.location for fault in caught.value.placed] == ["study.yaml:3:42", "study.yaml:6:12"]
     assert str(caught.value).endswith("2 errors. Nothing was run, nothing was sent.")
 
 
@@ -121,11 +121,11 @@ def test_an_unset_variable_is_noted_on_request(folder):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    place=st.integers(0, len(SMALL)),
+    start=st.integers(0, len(SMALL)),
     length=st.integers(0, 12),
     text=st.text(alphabet="{}[]:,\"'\n -&*!|>%a1{{}}", max_size=6),
 )
-def test_no_input_text_raises_an_exception(tmp_path, place, length, text):
-    (tmp_path / "study.yaml").write_text(SMALL[:place] + text + SMALL[place + length :], encoding="utf-8")
+def test_no_input_text_raises_an_exception(tmp_path, start, length, text):
+    (tmp_path / "study.yaml").write_text(SMALL[:start] + text + SMALL[start + length :], encoding="utf-8")
 
     assert all(isinstance(fault, LocatedDiagnostic) for fault in check_study(tmp_path))

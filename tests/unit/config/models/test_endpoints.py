@@ -43,7 +43,7 @@ def test_a_parameter_without_a_value_is_an_error(folder):
 
     faults = check_study(path)
 
-    assert [fault.place for fault in faults] == ["study.yaml:2:65"]
+    assert [fault.location for fault in faults] == ["study.yaml:2:65"]
     assert "expected a value, or `null`" in faults[0].message
 
 
@@ -209,7 +209,7 @@ def test_an_invalid_limit_is_one_error_at_its_location(folder, wrong):
     path = folder(study_yaml=STUDY % f"{{url: 'http://h/v1', name: m, {wrong}}}")
 
     [fault] = [fault for fault in check_study(path) if fault.severity is Severity.ERROR]
-    assert fault.place.startswith("study.yaml:2:")
+    assert fault.location.startswith("study.yaml:2:")
     assert wrong.partition(":")[0] in str(fault)
 
 

@@ -34,7 +34,7 @@ def test_a_scenario_may_have_a_file_of_its_own(folder):
 def test_an_error_in_the_file_of_a_scenario_is_located_there(folder):
     path = folder(study_yaml=STUDY, a_md="A", b_md="B", scenarios__far_yaml="tsk: chat\nscripts: {x: Where?}\n")
 
-    assert [fault.place for fault in check_study(path)] == ["scenarios/far.yaml:1:1"]
+    assert [fault.location for fault in check_study(path)] == ["scenarios/far.yaml:1:1"]
 
 
 def test_a_corpus_is_split_by_paragraph(folder):

@@ -23,7 +23,7 @@ def test_an_application_gets_three_files_and_fourteen_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("place", "kind"),
+    ("app", "kind"),
     [
         (URL, PromptedModel),
         ("https://x.example/chat", HttpEndpoint),
@@ -31,8 +31,8 @@ def test_an_application_gets_three_files_and_fourteen_lines(tmp_path):
         ("team.dialog:Team", AriaClass),
     ],
 )
-def test_the_address_of_an_application_determines_its_kind(tmp_path, place, kind):
-    write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": place})
+def test_the_address_of_an_application_determines_its_kind(tmp_path, app, kind):
+    write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": app})
 
     assert isinstance(load_study(tmp_path / "s").study.applications[0].connection, kind)
 

@@ -107,11 +107,11 @@ def test_recordings_are_equal_from_bytes(folder, monkeypatch):
         f"q{n % 7},{n // 14 + 1},{'ab'[n % 2]},safe,prompt {n},{'' if n == 5 else f'response {n}'},yes\n"
         for n in range(40)
     )
-    place = folder(study_yaml=study, rows_csv=rows)
-    plain = load_study(place).recordings
+    path = folder(study_yaml=study, rows_csv=rows)
+    plain = load_study(path).recordings
     monkeypatch.setattr(tables, "HELD_WHOLE", 0)
 
-    stored = load_study(place).recordings
+    stored = load_study(path).recordings
 
     assert [*stored] == [*plain]
     assert [stored[at] for at in range(len(stored))] == [*plain]
@@ -120,11 +120,11 @@ def test_recordings_are_equal_from_bytes(folder, monkeypatch):
 def test_validation_uses_little_more_memory_than_the_file(folder, in_bytes):
     n_rows, text = 20_000, "x" * 200
     rows = "".join(f"q{n},safe,{text},{text},yes\n" for n in range(n_rows))
-    place = folder(study_yaml=STUDY, rows_csv=HEAD + rows)
-    load_study(place)
+    path = folder(study_yaml=STUDY, rows_csv=HEAD + rows)
+    load_study(path)
     tracemalloc.start()
 
-    loaded = load_study(place)
+    loaded = load_study(path)
     estimate = estimate_calls(loaded)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -85,7 +85,7 @@ def test_lines_of_json_may_have_missing_keys_and_other_types(tmp_path):
     table = read_table(path, "rows.jsonl")
 
     assert list(table.rows) == [{"a": "1", "b": "", "c": ""}, {"a": "x", "b": "", "c": "[1]"}]
-    assert [fault.place for fault in table.faults] == ["rows.jsonl:3"]
+    assert [fault.location for fault in table.faults] == ["rows.jsonl:3"]
 
 
 @pytest.mark.parametrize(

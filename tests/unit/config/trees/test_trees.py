@@ -46,7 +46,7 @@ def faults(trees):
     def read(tree: str, **files: str) -> list[tuple[str, str]]:
         with pytest.raises(InvalidStudyError) as refusal:
             trees(tree, **files)
-        return [(fault.place, fault.message) for fault in refusal.value.placed]
+        return [(fault.location, fault.message) for fault in refusal.value.placed]
 
     return read
 
@@ -136,7 +136,7 @@ def test_a_summary_of_a_plugin_may_be_named(folder):
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "place", "words"),
+    ("was", "now", "location", "words"),
     [
         ("of: warmth}", "of: warmht}", "study.yaml:14", "sums up `warmht`, which is not in the tree"),
         ("summary: max", "summary: maxx", "study.yaml:11", "unknown summary `maxx`. Did you mean `max`?"),
@@ -147,10 +147,10 @@ def test_a_summary_of_a_plugin_may_be_named(folder):
         ("cold: 2", "cold: -2", "study.yaml:11", "`cold` of `tree` is `-2`; expected at least 0"),
     ],
 )  # fmt: skip
-def test_an_error_has_its_line(faults, was, now, place, words):
+def test_an_error_has_its_line(faults, was, now, location, words):
     found = faults(indented(TREE.replace(was, now)))
 
-    assert any(at.startswith(f"{place}:") and words in message for at, message in found), found
+    assert any(at.startswith(f"{location}:") and words in message for at, message in found), found
 
 
 def test_an_unknown_tree_is_reported_with_the_closest_name(faults):

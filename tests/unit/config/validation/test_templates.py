@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.validation import line_of_problem, place_of, syntax_problem, unfilled, variables
+from theodolite.config.validation import line_of_problem, syntax_problem, unfilled, variable_notation, variables
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_a_template_error_is_explained_in_plain_words(text, words):
 
 
 def test_the_location_of_a_variable_is_its_slot():
-    assert place_of("b", "{{ a }} {% if b %}x{% endif %}") == "{% if b %}"
+    assert variable_notation("b", "{{ a }} {% if b %}x{% endif %}") == "{% if b %}"
 
 
 def test_a_variable_without_a_slot_has_no_location():
-    assert place_of("c", "{{ a }}") == ""
+    assert variable_notation("c", "{{ a }}") == ""
 
 
 def test_unfilled_variables_are_sorted_by_name():

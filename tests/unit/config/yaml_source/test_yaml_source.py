@@ -41,7 +41,7 @@ def test_an_anchor_may_be_used_twice():
 
 
 @pytest.mark.parametrize(
-    ("fault", "place"),
+    ("fault", "location"),
     [
         (Diagnostic(path=("a", "b"), message="m"), (2, 6, 5)),
         (Diagnostic(path=("a", "b"), message="m", at_key=True), (2, 3, 1)),
@@ -51,19 +51,19 @@ def test_an_anchor_may_be_used_twice():
         (Diagnostic(path=("a", "f"), message="m", part="{{ y }}"), (6, 9, 7)),
     ],
 )
-def test_a_path_becomes_line_column_and_width(fault, place):
+def test_a_path_becomes_line_column_and_width(fault, location):
     text = 'a:\n  b: hello\n  d: [a, "b"]\n  e: "with {{ x }}"\n  f: |\n    and {{ y }}\n'
 
-    placed = read_yaml(text.encode(), "study.yaml").place(fault)
+    placed = read_yaml(text.encode(), "study.yaml").locate(fault)
 
-    assert (placed.line, placed.column, placed.width) == place
+    assert (placed.line, placed.column, placed.width) == location
 
 
 @pytest.mark.parametrize("mark", ["\r\n", "\n"])
 def test_lines_are_counted_equally_on_all_systems(mark):
     source = read_yaml(f"a: 1{mark}b: x\u2028y{mark}c: 2{mark}".encode(), "study.yaml")
 
-    placed = source.place(Diagnostic(path=("c",), message="m"))
+    placed = source.locate(Diagnostic(path=("c",), message="m"))
 
     assert (placed.line, placed.excerpt) == (3, "c: 2")
 

@@ -27,8 +27,8 @@ def of_labels(*, people=(), judges=(), finals=(), **settings):
     ]
     for number in range(max(len(labels) for _, labels in columns)):
         study.session(f"d{number}")
-    for place, (kind, labels) in enumerate(columns):
-        name = f"{kind.value} {place}"
+    for index, (kind, labels) in enumerate(columns):
+        name = f"{kind.value} {index}"
         study.annotator(name, kind)
         for number, label in enumerate(labels):
             if label is not None:

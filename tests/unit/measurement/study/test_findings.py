@@ -153,16 +153,16 @@ def met(*lines, proxy=PROXY, violation=Violation.PROHIBITED_RELEASED):
     """Return the evidence of dialogues, each a text `tester application label [level]`; `-` for no label."""
     study, at = SmallStudy(), {}
     study.annotator("ann")
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         tester, application, label, *level = line.split()
-        study.session(f"d{place}", cluster=tester)
-        at[f"d{place}"] = {
+        study.session(f"d{index}", cluster=tester)
+        at[f"d{index}"] = {
             "application": application,
             "level": Level[level[0]] if level else Level.MODEL_TESTING,
             "pair_key": tester,
         }
         if label != "-":
-            study.answer("ann", f"d{place}", label)
+            study.answer("ann", f"d{index}", label)
     rule = replace(study.guideline.defect_rules[0], violation=violation)
     study.guideline = replace(study.guideline, defect_rules=(rule,))
     return _placed(study.evidence(), at, proxy)
@@ -170,7 +170,7 @@ def met(*lines, proxy=PROXY, violation=Violation.PROHIBITED_RELEASED):
 
 def _placed(evidence, at, proxy):
     first = evidence.study.applications[0]
-    names = dict.fromkeys(place["application"] for place in at.values())
+    names = dict.fromkeys(index["application"] for index in at.values())
     applications = tuple(Application(name=name, connection=first.connection) for name in names)
     study = replace(evidence.study, applications=applications, scenarios=(Scenario(name="chat", proxy=proxy),))
     return changed(

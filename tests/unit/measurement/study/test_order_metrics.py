@@ -268,8 +268,8 @@ def test_imported_labels_have_no_order_metrics() -> None:
 
 def test_order_metrics_of_repeated_readings_follow_the_order_of_labels() -> None:
     study = judged(("d1", "d2", "d3"))
-    for place, values in enumerate([("yes", "no"), ("yes", "no"), ("no", "no")]):
-        mark(study, place, votes=cast(*values))
+    for index, values in enumerate([("yes", "no"), ("yes", "no"), ("no", "no")]):
+        mark(study, index, votes=cast(*values))
     (effect,) = order_findings(study.evidence())
     assert (effect.annotator, effect.factor) == ("judge", OrderFactor.OPTIONS)
     assert dict(effect.first.given) == {"yes": 2, "no": 1}
@@ -277,15 +277,15 @@ def test_order_metrics_of_repeated_readings_follow_the_order_of_labels() -> None
     assert (effect.n_annotators, effect.n_dialogues) == (1, 3)
 
 
-def looked_at(groups=(), **places):
+def looked_at(groups=(), **positions):
     """Return the evidence of a study whose dialogues were held at some levels by some testers."""
     study = SmallStudy(groups=groups)
     study.annotator("ann")
-    for label in places:
+    for label in positions:
         study.session(label, groups={"kind": "x"})
-    study.column("ann", **dict.fromkeys(places, "no"))
+    study.column("ann", **dict.fromkeys(positions, "no"))
     evidence = study.evidence()
-    moved = [replace(s, level=places[s.label][0], held_by=places[s.label][1]) for s in evidence.sessions]
+    moved = [replace(s, level=positions[s.label][0], held_by=positions[s.label][1]) for s in evidence.sessions]
     return changed(evidence, sessions=tuple(moved))
 
 

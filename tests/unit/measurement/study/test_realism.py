@@ -415,7 +415,7 @@ def test_a_rule_without_matches_is_reported_with_the_number_of_checked_dialogues
 
 @pytest.mark.parametrize("n", [0, 1, 256, 600])
 def test_stored_role_breaks_are_returned_unchanged_and_as_often_as_requested(n):
-    given = [RoleBreak(dialogue=f"d{place}", turn=place + 1, words="so\u00df\ud800\n" * place) for place in range(n)]
+    given = [RoleBreak(dialogue=f"d{index}", turn=index + 1, words="so\u00df\ud800\n" * index) for index in range(n)]
     packed = PackedLapses()
     for role_break in given:
         packed.append(role_break)

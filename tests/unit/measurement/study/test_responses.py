@@ -174,11 +174,13 @@ def test_testers_of_both_applications_are_compared_within_person():
 
 
 def test_three_conditions_with_common_testers_are_tested_jointly_and_pairwise():
-    places = [[1, 4, 6], [2, 4, 7], [1, 5, 6], [2, 6, 5]]
-    told = [response(str(n), name, bad) for n, row in enumerate(places) for name, bad in zip("abc", row, strict=True)]
+    positions = [[1, 4, 6], [2, 4, 7], [1, 5, 6], [2, 6, 5]]
+    told = [
+        response(str(n), name, bad) for n, row in enumerate(positions) for name, bad in zip("abc", row, strict=True)
+    ]
     found = compared(told)["bad"]
 
-    assert found.test == friedman([[bad - 1.0 for bad in row] for row in places])
+    assert found.test == friedman([[bad - 1.0 for bad in row] for row in positions])
     assert [(pair.first, pair.second) for pair in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert all(pair.adjusted_p_value >= pair.test.p_value for pair in found.pairs)
 

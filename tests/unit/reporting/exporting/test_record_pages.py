@@ -112,7 +112,7 @@ def test_texts_of_people_are_withheld_without_a_review(include_text):
     )
     source = records_of(by_people, include_text=include_text)
     sessions = source.sessions
-    if all(sessions.setting(place).held_by is not TesterType.PERSON for place in range(len(sessions))):
+    if all(sessions.setting(index).held_by is not TesterType.PERSON for index in range(len(sessions))):
         source = replace(source, sessions=_ByPeople(sessions))
     label = dialogue_page(source, EVERYTHING, start=0, limit=1).records[0]["dialogue"]
     turns = dialogue_at(source, label)["turns"]

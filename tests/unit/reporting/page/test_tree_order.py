@@ -27,7 +27,7 @@ def picture(*pairs, **parts):
 def test_a_chain_runs_from_left_to_right_without_implied_lines():
     order = picture(pair("a", "b", "lower"), pair("a", "c", "lower"), pair("b", "c", "lower")).order
 
-    assert [place.x for place in order.places] == [20.0, 170.0, 320.0]
+    assert [point.x for point in order.points] == [20.0, 170.0, 320.0]
     assert len(order.lines) == 2
     assert order.text == ("a is nowhere higher than b", "b is nowhere higher than c")
 
@@ -35,7 +35,7 @@ def test_a_chain_runs_from_left_to_right_without_implied_lines():
 def test_incomparable_applications_share_one_column_without_a_line():
     order = picture(pair("a", "b", "incomparable")).order
 
-    assert {place.x for place in order.places} == {20.0}
+    assert {point.x for point in order.points} == {20.0}
     assert order.lines == ()
 
 

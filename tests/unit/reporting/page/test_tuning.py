@@ -25,7 +25,7 @@ def session(who: str, number: int, state: SessionState, level: Level = Level.RED
     return Session(
         key=digest(who, str(number)), study="s", study_version=digest("s"), run=digest("r"), participant=who,
         level=level, scenario="a", scenario_version=digest("a"), application="bot", application_version=digest("b"),
-        slot=0, place=number, alias="Application K", state=state,
+        slot=0, index=number, alias="Application K", state=state,
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def test_a_disposition_contains_every_planned_dialogue_once():
     evidence = live_evidence(held=50)
     account = accounts_of(evidence.study, cases_of(evidence.answers))[0]
 
-    places = [place for part in (account.labelled, *account.unmeasured) for place in part.cases]
+    positions = [index for part in (account.labelled, *account.unmeasured) for index in part.cases]
 
-    assert sorted(places) == list(range(60))
+    assert sorted(positions) == list(range(60))
     assert account.n(Outcome.MISSING) == 10

@@ -61,10 +61,10 @@ def test_dialogues_have_the_names_of_the_current_plan():
     ben = sessions[1]
     earlier = dialogue(key="k", label="d009", pair_key=ben.pair_key, cluster="people-9", groups={})
 
-    ((place, now),) = as_planned([earlier], sessions)
+    ((index, now),) = as_planned([earlier], sessions)
 
     assert (now.key, now.label, now.cluster, now.groups) == ("k", "d002", "people-2", {"name": "Ben"})
-    assert place == 1
+    assert index == 1
     assert now.persona == ben.tester
     assert now.turns == earlier.turns
 

@@ -119,9 +119,9 @@ def test_texts_are_split_into_sentences_and_facts_into_lines():
     assert sheet.title == "Risk assessment"
 
 
-@pytest.mark.parametrize("place", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
-def test_a_key_selects_one_position(place):
-    assert key_parts(question_key(*place)) == place
+@pytest.mark.parametrize("index", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
+def test_a_key_selects_one_position(index):
+    assert key_parts(question_key(*index)) == index
 
 
 def test_an_order_moves_questions_labels_and_turns_but_no_numbers_and_no_follow_ups():
@@ -150,15 +150,15 @@ def test_turns_are_read_from_the_first_regardless_of_the_question_order():
 def shipped_examples():
     for path in sorted(Path(str(shipped("schemas"))).glob("*.yaml")):
         for category in read_schema(path.read_text(), path.stem).schema.categories:
-            for places in examples_for(category.guideline):
-                yield from (pytest.param(category.guideline, place, id=f"{category.name} {place}") for place in places)
+            for indices in examples_for(category.guideline):
+                yield from (pytest.param(category.guideline, index, id=f"{category.name} {index}") for index in indices)
 
 
-@pytest.mark.parametrize(("guideline", "place"), list(shipped_examples()))
-def test_every_shipped_example_answers_its_questions_exactly(guideline, place):
-    sheet = example_page(guideline, place, (), ExampleFrame(title="Practice", reference=BlindReference()))
+@pytest.mark.parametrize(("guideline", "index"), list(shipped_examples()))
+def test_every_shipped_example_answers_its_questions_exactly(guideline, index):
+    sheet = example_page(guideline, index, (), ExampleFrame(title="Practice", reference=BlindReference()))
 
-    assert {item.question.name for item in sheet.items} == set(worked_examples(guideline)[place].answers)
+    assert {item.question.name for item in sheet.items} == set(worked_examples(guideline)[index].answers)
     assert sheet.open
     assert (sheet.exemplars, sheet.examples) == ((), ())
 

@@ -26,17 +26,17 @@ def flipped(subject):
             )
             if labelled and rule.applies_to(case.setting.groups):
                 sides[case.pair_key].add(case.index)
-        found.update(*(places for places in sides.values() if places & defects and places - defects))
+        found.update(*(positions for positions in sides.values() if positions & defects and positions - defects))
     return found
 
 
 def test_dialogues_flip_if_the_same_prompts_give_a_defect_in_one_application_and_none_in_another():
     subject, made = chips("xstest")
 
-    places = subject.sets.sets["flipped"].cases
+    positions = subject.sets.sets["flipped"].cases
 
-    assert set(places) == flipped(subject)
-    assert made["flipped"].n == len(places) > 0
+    assert set(positions) == flipped(subject)
+    assert made["flipped"].n == len(positions) > 0
 
 
 def test_one_application_has_no_changed_prompts():
