@@ -81,6 +81,7 @@ FORMER_NAMES = frozenset(
         "Party",
         "Place",
         "PlaceRecord",
+        "Placed",
         "PlacedFault",
         "QuestionCard",
         "ReadBrought",
@@ -213,7 +214,9 @@ FORMER_NAMES = frozenset(
 )
 """Identifiers that the project used before it adopted the terms of the field."""
 
-FORMER_WORDS = frozenset(["conduct", "heard", "place", "places", "seat", "stretch", "stretches", "told", "worded"])
+FORMER_WORDS = frozenset(
+    ["conduct", "heard", "place", "placed", "places", "seat", "stretch", "stretches", "told", "worded"]
+)
 """Words that no identifier of the package contains outside its pages and its demonstration applications."""
 
 TABLES = frozenset(["QuoteStretchRow"])

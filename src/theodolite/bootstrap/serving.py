@@ -263,19 +263,19 @@ _ONLY_HTTPS = {"W004", "W008", "W012", "W016"}
 class Checked:
     """Findings, worst first."""
 
-    placed: tuple[LocatedDiagnostic, ...]
+    diagnostics: tuple[LocatedDiagnostic, ...]
 
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """Problems to fix before people are invited."""
-        return tuple(item for item in self.placed if item.severity is Severity.ERROR)
+        return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
 
 
 def check_text(checked: Checked, *, color: bool = False) -> str:
     """Return the results in words."""
     shown = (
-        [render_diagnostics(checked.placed, limit=None, color=color, ending="Nothing was served.")]
-        if checked.placed
+        [render_diagnostics(checked.diagnostics, limit=None, color=color, ending="Nothing was served.")]
+        if checked.diagnostics
         else []
     )
     return "\n".join([*shown, *([] if checked.faults else ["0 errors: ready to serve."])])
@@ -295,7 +295,7 @@ def check_serving(serving: Serving) -> Checked:
         *_of_workspace(serving),
         *_of_django(serving),
     ]
-    return Checked(placed=tuple(sorted(result, key=lambda item: item.severity is not Severity.ERROR)))
+    return Checked(diagnostics=tuple(sorted(result, key=lambda item: item.severity is not Severity.ERROR)))
 
 
 def _of_connection(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:

@@ -537,7 +537,9 @@ def _read(path: str, environ: Mapping[str, str]) -> LocalStudy:
     try:
         loaded = load_study(path, environ=environ, resolver=resource_resolver(), looks_at_code=True)
     except InvalidStudyError as error:
-        return LocalStudy(key=key, path=path, folder=folder, name=name, loaded=None, diagnostics=error.placed)
+        return LocalStudy(
+            key=key, path=path, folder=folder, name=name, loaded=None, diagnostics=error.located_diagnostics
+        )
     name = loaded.study.name
     return LocalStudy(key=key, path=path, folder=folder, name=name, loaded=loaded, diagnostics=loaded.notes)
 

@@ -83,9 +83,11 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
             )
     except InvalidStudyError as faults:
         if as_json:
-            click.echo(diagnostics_json(faults.placed, exit_code=2))
+            click.echo(diagnostics_json(faults.located_diagnostics, exit_code=2))
         else:
-            click.echo(render_diagnostics(faults.placed, limit=None if show_all else 20, color=wants_colour()))
+            click.echo(
+                render_diagnostics(faults.located_diagnostics, limit=None if show_all else 20, color=wants_colour())
+            )
         return 2
     if as_json:
         estimate = estimate_entry(estimate_calls(loaded))
@@ -176,11 +178,11 @@ def probe(study: str, name: str, *, as_json: bool) -> int:
     with redirect_stdout(sys.stderr):  # output of application code must not mix with the result
         result = asyncio.run(_examined(loaded, chosen))
     code = exit_code_of(result)
-    placed = _placed(loaded, result)
+    diagnostics = _diagnostics(loaded, result)
     if as_json:
-        click.echo(diagnostics_json(placed, exit_code=code, applications=[*map(_entry, result)]))
+        click.echo(diagnostics_json(diagnostics, exit_code=code, applications=[*map(_entry, result)]))
     else:
-        click.echo(_screen(study, result, placed, code))
+        click.echo(_screen(study, result, diagnostics, code))
     return code
 
 
@@ -188,18 +190,18 @@ async def _examined(loaded: LoadedStudy, applications: Sequence[Application]) ->
     return [await examine_application(loaded, application, environ=os.environ) for application in applications]
 
 
-def _placed(loaded: LoadedStudy, result: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
+def _diagnostics(loaded: LoadedStudy, result: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
     file = Path(loaded.file).name
-    diagnostics = Diagnostics(first=file)
+    book = Diagnostics(first=file)
     for examination in result:
         line = loaded.line_of("applications", examination.name) or 0
         for remark in examination.remarks:
             message = f"`{examination.name}`: {remark.message.removeprefix(f'application `{examination.name}`: ')}"
-            diagnostics.add(LocatedDiagnostic(file=file, line=line, message=message, severity=remark.severity))
-    return diagnostics.in_order()
+            book.add(LocatedDiagnostic(file=file, line=line, message=message, severity=remark.severity))
+    return book.in_order()
 
 
-def _screen(study: str, result: Sequence[Examination], placed: Sequence[LocatedDiagnostic], code: int) -> str:
+def _screen(study: str, result: Sequence[Examination], diagnostics: Sequence[LocatedDiagnostic], code: int) -> str:
     width = max(len(examination.name) for examination in result) + 3
     lines = []
     for examination in result:
@@ -207,8 +209,10 @@ def _screen(study: str, result: Sequence[Examination], placed: Sequence[LocatedD
         if examination.network is not None:
             lines.append(f"{'':<{width}}Network  {examination.network.text}")
     calls = sum(examination.calls for examination in result)
-    if placed:
-        lines.append(render_diagnostics(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
+    if diagnostics:
+        lines.append(
+            render_diagnostics(diagnostics, limit=None, color=wants_colour(), ending=f"{calls} calls were made.")
+        )
     hints = dict.fromkeys(examination.hint for examination in result if examination.hint)
     lines += [f"Try  {hint}" for hint in hints]
     if not code:

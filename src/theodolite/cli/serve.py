@@ -91,7 +91,9 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         result = check_serving(serving)
         code = 2 if result.faults else 0
         click.echo(
-            diagnostics_json(result.placed, exit_code=code) if as_json else check_text(result, color=wants_colour())
+            diagnostics_json(result.diagnostics, exit_code=code)
+            if as_json
+            else check_text(result, color=wants_colour())
         )
         return code
     serve(serving, teller(as_json=as_json))

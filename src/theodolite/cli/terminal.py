@@ -90,12 +90,12 @@ def width() -> int:
 def error_json(error: BaseException, *, exit_code: int) -> str:
     """Return the object of a command that ended with an error, with one entry per error of a study."""
     if isinstance(error, InvalidStudyError):
-        return diagnostics_json(error.placed, exit_code=exit_code)
+        return diagnostics_json(error.located_diagnostics, exit_code=exit_code)
     text = error.format_message() if isinstance(error, click.ClickException) else str(error)
     return as_line({"exit_code": exit_code, "error": text or "stopped"})
 
 
-def diagnostics_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
+def diagnostics_json(diagnostics: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
     """Return the object with the errors and notes of a study, their positions, and the command's other findings."""
     result = [
         {
@@ -105,7 +105,7 @@ def diagnostics_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **m
             "severity": diagnostic.severity.value,
             "message": diagnostic.message,
         }
-        for diagnostic in placed
+        for diagnostic in diagnostics
     ]
     return as_line({"exit_code": exit_code, "diagnostics": result, **more})
 

@@ -353,16 +353,16 @@ def _wrapped(name: str, text: str) -> str:
     return f"{name:<8}" + ("\n" + " " * 8).join(lines)
 
 
-def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int = 1) -> str:
+def closing_line(diagnostics: Sequence[LocatedDiagnostic], path: str, *, calls: int = 1) -> str:
     """Return the last line of a check without errors: the count, and the next step.
 
     Args:
-        placed: Notes and open items.
+        diagnostics: Notes and open items.
         path: The study's path as typed by the user.
         calls: Calls of a run; if 0, the next step suggests no trial run.
     """
-    n_notes = sum(diagnostic.severity is Severity.NOTE for diagnostic in placed)
-    n_open = sum(diagnostic.severity is Severity.OPEN for diagnostic in placed)
+    n_notes = sum(diagnostic.severity is Severity.NOTE for diagnostic in diagnostics)
+    n_open = sum(diagnostic.severity is Severity.OPEN for diagnostic in diagnostics)
     counts = [_count(0, "error"), _count(n_notes, "note")]
     counts += [f"{n_open} open"] if n_open else []
     return f"{', '.join(counts)}.   Next: theodolite run {path}{' --limit 3' if calls else ''}"

@@ -30,7 +30,7 @@ HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
 
 _TEXT_FIELDS = ("id", "turn", "prompt", "response", "context", "withheld")
 
-_PLACED = ("application", "scenario", "level", "tester")
+_CELL_FIELDS = ("application", "scenario", "level", "tester")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,7 @@ def read_import(table: InputTable, means: DialogueColumns, study: Study) -> Read
 
 def _missing(table: InputTable, means: DialogueColumns) -> list[LocatedDiagnostic]:
     has = f"; it has {', '.join(table.columns)}"
-    named = [(name, getattr(means, name)) for name in (*_TEXT_FIELDS, *_PLACED)]
+    named = [(name, getattr(means, name)) for name in (*_TEXT_FIELDS, *_CELL_FIELDS)]
     diagnostics = [
         f"has no column `{column}`{did_you_mean(column, table.columns) or has}"
         for _, column in named
@@ -157,10 +157,10 @@ class _DialogueReader:
             for application, positions in by_application.items()
             for dialogue in recorded_dialogues(application, positions, self.table, columns, self.faults)
         ]
-        placed = (self._placed(dialogue) for dialogue in sorted(result, key=lambda dialogue: dialogue.line))
-        return [dialogue for dialogue in placed if dialogue is not None]
+        dialogues = (self._dialogue(dialogue) for dialogue in sorted(result, key=lambda dialogue: dialogue.line))
+        return [dialogue for dialogue in dialogues if dialogue is not None]
 
-    def _placed(self, recorded_dialogue: RecordedDialogue) -> ImportedDialogue | None:
+    def _dialogue(self, recorded_dialogue: RecordedDialogue) -> ImportedDialogue | None:
         applications, scenarios = self.study.applications, self.study.scenarios
         application = self._known(
             recorded_dialogue, "application", recorded_dialogue.application, [item.name for item in applications]

@@ -235,7 +235,7 @@ def _reading(
     try:
         loaded = load_study(folder / main, environ=environ, resolver=resolver, looks_at_code=True)
     except InvalidStudyError as error:
-        return DraftReading(loaded=None, diagnostics=error.placed)
+        return DraftReading(loaded=None, diagnostics=error.located_diagnostics)
     return DraftReading(loaded=loaded, diagnostics=loaded.notes)
 
 

@@ -278,9 +278,9 @@ def schemas_to_domain(
 def _find_schema(
     entry: Entry[Spec], name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[AnnotationSchemaSpec] | None:
-    before = len(context.diagnostics.placed)
+    before = len(context.diagnostics.entries)
     result = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
-    if result is None and len(context.diagnostics.placed) == before:
+    if result is None and len(context.diagnostics.entries) == before:
         known = [*own, *context.names_in(SCHEMA_FOLDER, ".yaml")]
         near = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         message = (
@@ -503,9 +503,9 @@ def _named(asking: Asking, context: LoadContext) -> Iterator[tuple[Entry[Scenari
 def _find_questionnaire(
     entry: Entry[ScenarioSpec], level: str, name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[QuestionnaireSpec] | None:
-    before = len(context.diagnostics.placed)
+    before = len(context.diagnostics.entries)
     result = context.read_spec(QUESTIONNAIRE_FOLDER, name, QuestionnaireSpec, "questionnaire")
-    if result is None and len(context.diagnostics.placed) == before:
+    if result is None and len(context.diagnostics.entries) == before:
         known = [*own, *context.names_in(QUESTIONNAIRE_FOLDER, ".yaml")]
         near = did_you_mean(name, known) or (f"; known here: {', '.join(known)}" if known else "")
         message = (

@@ -76,7 +76,7 @@ class LoadedStudy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
     loaded: LoadedStudy | None
-    placed: tuple[LocatedDiagnostic, ...]
+    diagnostics: tuple[LocatedDiagnostic, ...]
 
 
 def load_study(
@@ -104,7 +104,7 @@ def load_study(
     location, known = Path(path), resolver or ResourceResolver()
     reading = _read(location, environ, known, instead or {}, looks_at_code=looks_at_code, on_rows=on_rows)
     if reading.loaded is None:
-        raise InvalidStudyError(reading.placed)
+        raise InvalidStudyError(reading.diagnostics)
     return reading.loaded
 
 
@@ -116,7 +116,7 @@ def check_study(
     Errors can make a note untrue (a judge that cannot be read leaves
     no annotator), so notes wait until there are no errors.
     """
-    return _read(Path(path), environ, ResourceResolver(), {}, looks_at_code=looks_at_code).placed
+    return _read(Path(path), environ, ResourceResolver(), {}, looks_at_code=looks_at_code).diagnostics
 
 
 def _read(
@@ -130,10 +130,10 @@ def _read(
 ) -> _Reading:
     file = study_file(path)
     if isinstance(file, LocatedDiagnostic):
-        return _Reading(loaded=None, placed=(file,))
+        return _Reading(loaded=None, diagnostics=(file,))
     raw = read_file(file)
     if isinstance(raw, LocatedDiagnostic):
-        return _Reading(loaded=None, placed=(raw,))
+        return _Reading(loaded=None, diagnostics=(raw,))
     context = LoadContext(
         folder=file.parent, resolver=resolver, instead=instead, looks_at_code=looks_at_code, on_rows=on_rows
     )
@@ -146,24 +146,24 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
     context.diagnostics.first = file.name
     context.diagnostics.add(*source.faults)
     if spec is None:
-        return _Reading(loaded=None, placed=context.diagnostics.in_order())
+        return _Reading(loaded=None, diagnostics=context.diagnostics.in_order())
     entry = Entry(name=spec.study, spec=spec, source=source, path=())
     study, recordings = study_to_domain(entry, context, environ)
-    placed = context.diagnostics.in_order()
-    diagnostics = tuple(diagnostic for diagnostic in placed if diagnostic.severity is Severity.ERROR)
-    if study is None or diagnostics:
-        return _Reading(loaded=None, placed=diagnostics)
+    diagnostics = context.diagnostics.in_order()
+    errors = tuple(diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR)
+    if study is None or errors:
+        return _Reading(loaded=None, diagnostics=errors)
     reader = _code_reader(entry, file, context)
     try:
         study = replace(study, applications=tuple(with_code(application, reader) for application in study.applications))
     except (InputError, OSError) as error:
-        return _Reading(loaded=None, placed=(LocatedDiagnostic(file=file.name, line=0, message=str(error)),))
+        return _Reading(loaded=None, diagnostics=(LocatedDiagnostic(file=file.name, line=0, message=str(error)),))
     loaded = LoadedStudy(
         study=study,
         recordings=recordings,
         folder=file.parent,
         file=file.name,
-        notes=placed,
+        notes=diagnostics,
         found=tuple(dict.fromkeys(context.found)),
         readings=tuple(f"{table.file}: {table.described}" for table in context.tables.values()),
         lines=_lines(source),
@@ -171,7 +171,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
         outside=dict(context.paths.outside),
         code=reader,
     )
-    return _Reading(loaded=loaded, placed=placed)
+    return _Reading(loaded=loaded, diagnostics=diagnostics)
 
 
 def _code_reader(entry: Entry[StudySpec], file: Path, context: LoadContext) -> CodeReader:

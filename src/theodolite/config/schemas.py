@@ -153,22 +153,22 @@ class SchemaReading:
     Attributes:
         source: The text as YAML.
         schema: The schema; None if the text has errors.
-        placed: Errors and notes, worst first.
+        diagnostics: Errors and notes, worst first.
     """
 
     source: YamlSource
     schema: AnnotationSchema | None
-    placed: tuple[LocatedDiagnostic, ...]
+    diagnostics: tuple[LocatedDiagnostic, ...]
 
     @property
     def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """Errors that prevent a schema."""
-        return tuple(item for item in self.placed if item.severity is Severity.ERROR)
+        return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:
         """Weaknesses of the wording."""
-        return tuple(item for item in self.placed if item.severity is not Severity.ERROR)
+        return tuple(item for item in self.diagnostics if item.severity is not Severity.ERROR)
 
 
 def schema_path(name: str) -> str:
@@ -196,10 +196,10 @@ def read_schema(text: str, name: str) -> SchemaReading:
     context.diagnostics.first = schema_path(name)
     entry = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
     schema = _schema(entry, context) if entry else None
-    placed = context.diagnostics.in_order()
-    is_whole = not any(item.severity is Severity.ERROR for item in placed)
+    diagnostics = context.diagnostics.in_order()
+    is_whole = not any(item.severity is Severity.ERROR for item in diagnostics)
     source = entry.source if entry else read_yaml(raw, schema_path(name))
-    return SchemaReading(source=source, schema=schema if is_whole else None, placed=placed)
+    return SchemaReading(source=source, schema=schema if is_whole else None, diagnostics=diagnostics)
 
 
 def _schema(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> AnnotationSchema | None:

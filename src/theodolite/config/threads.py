@@ -347,15 +347,17 @@ def turns_of(remarks: Remarks, speakers: ThreadSpeakers) -> ThreadTable:
         return ThreadTable(table=replace(bare, faults=diagnostics), notes=remarks.notes)
     relevant = [(way, [remark for remark in way.remarks if not speakers.is_neither(remark)]) for way in threads.ways]
     answered = [(way, stored) for way, stored in relevant if any(map(speakers.is_reply, stored))]
-    placed = [placed for way, stored in answered for placed in _rows(way, stored, speakers, remarks)]
-    columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in placed for name in row))))
+    located_rows = [located for way, stored in answered for located in _rows(way, stored, speakers, remarks)]
+    columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in located_rows for name in row))))
     table = replace(
         bare,
         columns=columns,
-        rows=tuple({name: row.get(name, "") for name in columns} for row, _ in placed),
-        lines=tuple(line for _, line in placed),
+        rows=tuple({name: row.get(name, "") for name in columns} for row, _ in located_rows),
+        lines=tuple(line for _, line in located_rows),
     )
-    n_joined = sum(len(stored) for _, stored in answered) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
+    n_joined = sum(len(stored) for _, stored in answered) - sum(
+        bool(row[side]) for row, _ in located_rows for side in _SIDES
+    )
     notes = _notes(remarks, speakers, threads, n_unheard=len(relevant) - len(answered), n_joined=n_joined)
     return ThreadTable(table=table, notes=(*remarks.notes, *notes))
 

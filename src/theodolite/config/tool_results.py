@@ -196,11 +196,11 @@ class FormatFaults:
 
     def located(self) -> tuple[LocatedDiagnostic, ...]:
         """Return the errors with their lines, in order of the file."""
-        placed = [
+        diagnostics = [
             LocatedDiagnostic(file=self._file, line=self.line_of(path), message=message)
             for path, message in dict.fromkeys(self._faults)
         ]
-        return tuple(sorted(placed, key=lambda diagnostic: diagnostic.line))
+        return tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.line))
 
 
 _BLANK = re.compile(r"[ \t\r\n]*")

@@ -82,9 +82,9 @@ def trees_to_domain(entry: Entry[StudySpec], sources: TreeSources, context: Load
 
 
 def _found(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[TreeSpec] | None:
-    before = len(context.diagnostics.placed)
+    before = len(context.diagnostics.entries)
     result = context.read_spec(FOLDER, name, TreeSpec, "tree")
-    if result is None and len(context.diagnostics.placed) == before:
+    if result is None and len(context.diagnostics.entries) == before:
         known = context.names_in(FOLDER, ".yaml")
         near = did_you_mean(name, known) or f"; trees are {', '.join(known)}"
         message = f"there is no tree `{name}` in the study's folder or among the shipped ones{near}"
@@ -145,8 +145,8 @@ def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
 def _complain(entry: Entry[TreeSpec], diagnostics: Iterable[Diagnostic], context: LoadContext) -> None:
     for diagnostic in diagnostics:
         path = diagnostic.path if not entry.spec.topology else diagnostic.path[:1]
-        placed = entry.diagnostic(*path, message=diagnostic.message, part=diagnostic.part, at_key=diagnostic.at_key)
-        context.diagnostics.add(placed)
+        located = entry.diagnostic(*path, message=diagnostic.message, part=diagnostic.part, at_key=diagnostic.at_key)
+        context.diagnostics.add(located)
 
 
 def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, context: LoadContext) -> TreeDesign:

@@ -413,15 +413,15 @@ class Diagnostics:
     """Collects diagnostics, unordered; `first` is the file that is shown first."""
 
     first: str = ""
-    placed: dict[LocatedDiagnostic, None] = field(default_factory=dict)
+    entries: dict[LocatedDiagnostic, None] = field(default_factory=dict)
 
     def add(self, *diagnostics: LocatedDiagnostic) -> None:
         """Add diagnostics, each once."""
-        self.placed.update(dict.fromkeys(diagnostics))
+        self.entries.update(dict.fromkeys(diagnostics))
 
     def in_order(self) -> tuple[LocatedDiagnostic, ...]:
         """Return the diagnostics, worst first, then in file order."""
-        names = dict.fromkeys([self.first, *(diagnostic.file for diagnostic in self.placed)])
+        names = dict.fromkeys([self.first, *(diagnostic.file for diagnostic in self.entries)])
         files = {name: index for index, name in enumerate(names)}
 
         def rank(diagnostic: LocatedDiagnostic) -> tuple[int, bool, int, int, int]:
@@ -433,7 +433,7 @@ class Diagnostics:
                 diagnostic.column,
             )
 
-        return tuple(sorted(self.placed, key=rank))
+        return tuple(sorted(self.entries, key=rank))
 
 
 def few_of(diagnostics: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
@@ -509,14 +509,15 @@ def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
 
 
 class InvalidStudyError(StudyError):
-    """A study's files have errors; `placed` has the position of each."""
+    """A study's files have errors; `located_diagnostics` has the position of each."""
 
     def __init__(
-        self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
+        self, located_diagnostics: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
     ) -> None:
         """Set the errors, worst first; `ending` states their consequence."""
-        diagnostics = (
-            Diagnostic(path=(), message=diagnostic.text, severity=diagnostic.severity) for diagnostic in placed
+        plain = (
+            Diagnostic(path=(), message=diagnostic.text, severity=diagnostic.severity)
+            for diagnostic in located_diagnostics
         )
-        super().__init__(render_diagnostics(placed, ending=ending), faults=diagnostics)
-        self.placed = placed
+        super().__init__(render_diagnostics(located_diagnostics, ending=ending), faults=plain)
+        self.located_diagnostics = located_diagnostics

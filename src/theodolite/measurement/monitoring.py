@@ -73,10 +73,10 @@ def watch_history(
     rules = rules or WatchRules()
     changes = instrument_changes(history)
     watched = []
-    for key, placed in _segments(history, changes):
+    for key, indices in _segments(history, changes):
         if on_rows is not None:
-            on_rows(f"Watching {key[0]}".rstrip(), len(placed))
-        watched.append(watch_segment(history, *key, placed, rules))
+            on_rows(f"Watching {key[0]}".rstrip(), len(indices))
+        watched.append(watch_segment(history, *key, indices, rules))
     checks = anchor_checks(history, float(rules.arl))
     alarms = [alert for _, alerts in watched for alert in alerts]
     alerts = [*(_with_cause(alert, history, checks) for alert in alarms), *_drifts(checks, rules)]
@@ -220,7 +220,7 @@ SPANS = (1, 2, 4)
 TESTS_PER_SESSION = 2 * len(SPANS)
 """Tests at each batch: for each span, whether scores shifted, and whether they shifted away from people's."""
 
-Placed = tuple[int, Score]
+IndexedScore = tuple[int, Score]
 """A score with its index in the history."""
 
 
@@ -269,7 +269,7 @@ def anchor_checks(history: History, arl: float) -> tuple[AnchorCheck, ...]:
 class _AnchorSession:
     """All anchors that were scored together, by item."""
 
-    last: Placed
+    last: IndexedScore
     scores: dict[str, Score]
 
 
@@ -293,12 +293,12 @@ class _Moves:
         return sign_test(self.n_farther, self.n_nearer)
 
 
-def _batches(history: History) -> Iterator[list[Placed]]:
+def _batches(history: History) -> Iterator[list[IndexedScore]]:
     """Yield the anchors of each batch, in order of time.
 
     Without named batches, a batch ends when an anchor is repeated.
     """
-    current: list[Placed] = []
+    current: list[IndexedScore] = []
     seen: set[str] = set()
     for position in history.columns.anchors():
         score = history.scores[position]
@@ -460,7 +460,7 @@ def _moments(scores: Sequence[Score]) -> Iterator[tuple[tuple[int, int], list[fl
     """Yield the first and last index of each time, and how applications moved since their previous scores."""
     plain = ((position, score) for position, score in enumerate(scores) if not score.is_anchor and _moment(score))
     level: dict[str, float] = {}
-    for _, group in groupby(plain, key=lambda placed: _moment(placed[1])):
+    for _, group in groupby(plain, key=lambda pair: _moment(pair[1])):
         batch = list(group)
         now = _level_by_application([score for _, score in batch])
         yield (batch[0][0], batch[-1][0]), _moves(level, now)

@@ -94,14 +94,14 @@ class SegmentRow:
     without_value: Mapping[Outcome, int]
 
 
-def row_of(history: History, placed: Sequence[int] | Whole) -> SegmentRow:
+def row_of(history: History, indices: Sequence[int] | Whole) -> SegmentRow:
     """Return the sessions of a segment; a score without a session is a separate one.
 
     Args:
         history: In order of time.
-        placed: Positions of the segment's scores in it, ascending.
+        indices: Positions of the segment's scores in it, ascending.
     """
-    columns, all_positions = history.columns, np.asarray(placed, dtype=np.int64)
+    columns, all_positions = history.columns, np.asarray(indices, dtype=np.int64)
     values = np.frombuffer(columns.value)[all_positions] if len(all_positions) else np.empty(0)
     scored = ~np.isnan(values)
     positions, values = all_positions[scored], values[scored]
@@ -147,7 +147,7 @@ def watch_segment(
     history: History,
     application: str,
     instruments: Mapping[str, str],
-    placed: Sequence[int] | Whole,
+    indices: Sequence[int] | Whole,
     rules: WatchRules,
 ) -> tuple[Segment, tuple[Alert, ...]]:
     """Watch the scores of one application under one instrument.
@@ -156,13 +156,13 @@ def watch_segment(
         history: The history of scores.
         application: Application of the scores.
         instruments: Part to version.
-        placed: Positions of its scores in the history, in order of time.
+        indices: Positions of its scores in the history, in order of time.
         rules: The monitoring rules.
 
     Returns:
         The segment, and its alerts in order of time, without causes.
     """
-    row = row_of(history, placed)
+    row = row_of(history, indices)
     windows = _windows(row, rules)
     rate, over, since_over = _rate(row, rules)
     baselines = _baselines(row, rules)
@@ -175,9 +175,9 @@ def watch_segment(
     segment = Segment(
         application=application,
         instruments=dict(instruments),
-        positions=packed_counts(np.asarray(placed, dtype=np.int64)),
+        positions=packed_counts(np.asarray(indices, dtype=np.int64)),
         n=len(row.values),
-        n_missing=len(placed) - len(row.values),
+        n_missing=len(indices) - len(row.values),
         n_sessions=len(row.last_positions),
         level=float(row.values.mean()) if len(row.values) else None,
         rate=rate,

@@ -119,8 +119,8 @@ def keep_dialogues(
             for write, persona, context in zip(writes, personas, contexts, strict=True)
         ],
     )
-    placed = numbers(DialogueRow, [ids[write.unit.key] for write in writes])
-    rows = {write.unit.key: placed[ids[write.unit.key],] for write in writes}
+    row_numbers = numbers(DialogueRow, [ids[write.unit.key] for write in writes])
+    rows = {write.unit.key: row_numbers[ids[write.unit.key],] for write in writes}
     _keep_turns(writes, ids, rows, texts)
     _keep_circumstances(writes, rows)
     keep_strategies([(rows[write.unit.key], write.dialogue) for write in writes])

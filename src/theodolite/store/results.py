@@ -142,14 +142,16 @@ def _keep_annotations(
         AnnotationRow,
         [annotation_row(ids[w.unit.key], dialogues[w.annotation.dialogue], w.annotation, now) for w in writes],
     )
-    placed = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
-    keep_answers((placed[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes)
+    row_numbers = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
+    keep_answers(
+        (row_numbers[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes
+    )
     insert(
         VoteRow,
         [
             row
             for write in writes
-            for row in vote_rows(placed[ids[write.unit.key], write.annotation.revision], write.annotation.votes)
+            for row in vote_rows(row_numbers[ids[write.unit.key], write.annotation.revision], write.annotation.votes)
         ],
     )
     first = [ids[write.unit.key] for write in writes if write.annotation.revision == 1]
@@ -177,9 +179,11 @@ def annotation_row(unit_id: int | None, dialogue_id: int, annotation: Annotation
 
 def keep_answers(given: Iterable[tuple[int, Sequence[Answer]]]) -> None:
     """Store the answers of annotations, given by the numbers of their rows, and the quotes behind them."""
-    placed = [(number, position, answer) for number, answers in given for position, answer in enumerate(answers)]
-    insert(AnswerRow, [_answer_row(number, position, answer) for number, position, answer in placed])
-    quoting = {(number, position): answer for number, position, answer in placed if answer.evidence}
+    rows_of_answers = [
+        (number, position, answer) for number, answers in given for position, answer in enumerate(answers)
+    ]
+    insert(AnswerRow, [_answer_row(number, position, answer) for number, position, answer in rows_of_answers])
+    quoting = {(number, position): answer for number, position, answer in rows_of_answers if answer.evidence}
     if not quoting:
         return
     rows = AnswerRow.objects.filter(annotation_id__in={number for number, _ in quoting})

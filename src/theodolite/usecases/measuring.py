@@ -280,9 +280,9 @@ class StoredArchive:
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield the dialogues."""
-        return (dialogue for _, dialogue in self.placed(at))
+        return (dialogue for _, dialogue in self.indexed_dialogues(at))
 
-    def placed(self, at: Collection[int] | None = None) -> Iterator[tuple[int, Dialogue]]:
+    def indexed_dialogues(self, at: Collection[int] | None = None) -> Iterator[tuple[int, Dialogue]]:
         """Yield the dialogues with their position in the plan."""
         return as_planned(self.store.dialogues(self.run, at), self.sessions, at)
 
@@ -352,7 +352,7 @@ def evidence_of(
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     sampled = _Positions({item.dialogue for sample in samples for item in sample.dialogues})
     answered = _Positions({key for response in event.responses for key in response.dialogues})
-    for position, dialogue in archive.placed():
+    for position, dialogue in archive.indexed_dialogues():
         builder.add_dialogue(dialogue, position)
         sampled.look(dialogue, position)
         answered.look(dialogue, position)

@@ -190,7 +190,7 @@ def refused(request: HttpRequest, edited: EditedStudy, error: TheodoliteError) -
 def problem_of(error: TheodoliteError) -> str:
     """Return the text of an error for a page; all faults of a study with their lines."""
     if isinstance(error, InvalidStudyError):
-        return render_diagnostics(error.placed, limit=20, ending="Correct the errors, then try again.")
+        return render_diagnostics(error.located_diagnostics, limit=20, ending="Correct the errors, then try again.")
     return str(error)
 
 

@@ -24,7 +24,7 @@ def test_a_broken_study_is_never_accepted(name, tmp_path):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(tmp_path)
 
-    assert all(fault.severity is Severity.ERROR for fault in caught.value.placed)
+    assert all(fault.severity is Severity.ERROR for fault in caught.value.located_diagnostics)
 
 
 def test_no_screen_repeats_a_secret():

@@ -173,9 +173,9 @@ judges:
     ],
 )
 def test_a_claim_states_the_rule_that_would_contradict_it(folder, rule, words, severity):
-    placed = [*check_study(folder(study_yaml=TWO_RULES % rule))]
+    diagnostics = [*check_study(folder(study_yaml=TWO_RULES % rule))]
 
-    assert [fault.severity for fault in placed if words in fault.message] == [severity]
+    assert [fault.severity for fault in diagnostics if words in fault.message] == [severity]
 
 
 def test_a_claim_that_names_its_rule_is_valid(folder):

@@ -129,7 +129,7 @@ def test_errors_are_located(folder: Path, case: str) -> None:
     text = " ".join(str(refused.value).split())
     assert words in text
     assert "Nothing was submitted." in text
-    assert all(fault.line or case == "no-yaml" for fault in refused.value.placed)
+    assert all(fault.line or case == "no-yaml" for fault in refused.value.located_diagnostics)
 
 
 def test_a_study_and_a_component_are_not_pipelines(folder: Path) -> None:

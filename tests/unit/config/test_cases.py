@@ -78,14 +78,14 @@ def test_unusable_cases_are_errors(folder, cases, rows, words):
     with pytest.raises(InvalidStudyError) as caught:
         load(folder, cases, rows)
 
-    assert words in "\n".join(fault.message for fault in caught.value.placed)
+    assert words in "\n".join(fault.message for fault in caught.value.located_diagnostics)
 
 
 def test_another_scenario_of_the_same_name_is_an_error(folder):
     with pytest.raises(InvalidStudyError) as caught:
         load(folder, "rows.csv", "prompt\nx\n", "scenarios: {cases: {scripts: {a: b}}}\n")
 
-    assert "`cases` makes a scenario `cases`" in caught.value.placed[0].message
+    assert "`cases` makes a scenario `cases`" in caught.value.located_diagnostics[0].message
 
 
 def test_a_column_of_recorded_rows_holds_expected_answers(folder):
@@ -118,7 +118,7 @@ def test_an_unusable_schema_is_an_error(folder, text, words):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=SCHEMA_STUDY % "form", form=text))
 
-    assert words in caught.value.placed[0].message
+    assert words in caught.value.located_diagnostics[0].message
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_unusable_comparisons_are_errors(folder, rule, words):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=STUDY % "[{prompt: a}]" + f"  other: {{rule: {rule}}}\n"))
 
-    assert words in "\n".join(fault.message for fault in caught.value.placed)
+    assert words in "\n".join(fault.message for fault in caught.value.located_diagnostics)

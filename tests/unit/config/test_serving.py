@@ -133,7 +133,7 @@ def test_all_errors_are_reported_at_once_with_their_locations(tmp_path):
     )
     with pytest.raises(InvalidStudyError) as caught:
         load_serving({**SECRETS, "EMAIL_URL": ""}, folder=tmp_path, listen="here")
-    found = {(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in caught.value.placed}
+    found = {(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in caught.value.located_diagnostics}
 
     assert found == {
         (1, "unknown key `lissten` in the settings"),

@@ -82,7 +82,7 @@ def test_missing_texts_are_named_in_one_note(lights):
 def test_unknown_texts_are_errors_at_their_location(lights, wrong, right, message, line):
     with pytest.raises(InvalidStudyError) as refused:
         load_study(lights(GERMAN.replace(wrong, right, 1)))
-    (fault,) = refused.value.placed
+    (fault,) = refused.value.located_diagnostics
 
     assert message in fault.message
     assert (fault.file, fault.line) == ("translations/de.yaml", line)

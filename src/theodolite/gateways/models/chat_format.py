@@ -89,7 +89,7 @@ class Dialect:
         """
         path = self.path if stream is None else self.stream_path or self.path
         return HttpRequest(
-            url=_placed(url, path, endpoint.model),
+            url=_call_address(url, path, endpoint.model),
             body=self.write(endpoint, request, more={} if stream is None else {**self.streaming.fields, **stream}),
             headers={"Content-Type": "application/json", **self.headers},
             doubtful=(*(() if request.answer_schema is None else (self.form_field,)), *(stream or ())),
@@ -109,13 +109,13 @@ class Dialect:
         )
 
 
-def _placed(url: str, path: str, model: str) -> str:
+def _call_address(url: str, path: str, model: str) -> str:
     """Return the address of a call; a model's name in it is percent-encoded."""
     if "{model}" not in path:
         return below(url, path)
     name = quote(model.removeprefix("models/"), safe="")
-    placed, _, query = path.replace("{model}", name).partition("?")
-    address = below(url, placed)
+    route, _, query = path.replace("{model}", name).partition("?")
+    address = below(url, route)
     return f"{address}{'&' if '?' in address else '?'}{query}" if query else address
 
 

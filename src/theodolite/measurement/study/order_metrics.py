@@ -194,11 +194,11 @@ def _rules(guideline: Guideline, question: Question) -> Iterator[DefectRule]:
 
 def _windows(labels: QuestionLabels, scores: Scores) -> RollingWindows:
     """Return rolling windows with the positions of their last dialogues in the plan, thinned."""
-    placed = [
+    scored = [
         (position, value) for position, value in zip(labels.positions, scores.values, strict=True) if value is not None
     ]
-    windows = rolling_windows([value for _, value in placed], window=WINDOW)
-    positions = tuple(position for position, _ in placed[WINDOW - 1 :])
+    windows = rolling_windows([value for _, value in scored], window=WINDOW)
+    positions = tuple(position for position, _ in scored[WINDOW - 1 :])
     step = max(1, -(-len(positions) // POINTS))
     # From the end, so that the latest window stays.
     rows = {name: tuple(getattr(windows, name))[::-1][::step][::-1] for name in ("level", "pen", "cin", "lis", "lnds")}
@@ -209,8 +209,8 @@ def _worst(labels: QuestionLabels, scores: Scores, *, is_high: bool) -> Iterator
     """Yield the worst scores in order of badness, without the best point of the scale; reasons are read later."""
     scale = labels.question.scale
     best = float((scale.lowest if is_high else scale.highest) or 0)
-    placed = zip(labels.positions, scores.values, strict=True)
-    known = [(position, value) for position, value in placed if value is not None and value != best]
+    scored = zip(labels.positions, scores.values, strict=True)
+    known = [(position, value) for position, value in scored if value is not None and value != best]
     known.sort(key=lambda scored: (-scored[1] if is_high else scored[1], scored[0]))
     for position, value in known[:MOST_WORST]:
         yield WorstScore(dialogue=labels.table.sessions.label(position), value=value, reason="")

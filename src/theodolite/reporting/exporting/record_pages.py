@@ -95,7 +95,7 @@ def dialogue_page(source: RunRecords, criteria: RecordFilter, *, start: int, lim
     """
     result: list[tuple[int, Dialogue]] = []
     for chunk in _chunks(source, criteria, start):
-        result += sorted(_placed(source, chunk).items())
+        result += sorted(_dialogues_at(source, chunk).items())
         if len(result) > limit:
             break
     shown = result[:limit]
@@ -130,7 +130,7 @@ def dialogue_at(source: RunRecords, label: str) -> dict[str, object]:
         NotFound: If the run has no completed dialogue of this label.
     """
     position = source.sessions.find(label)
-    dialogue = _placed(source, [position]).get(position) if position is not None else None
+    dialogue = _dialogues_at(source, [position]).get(position) if position is not None else None
     if dialogue is None or position is None:
         message = f"run {source.run.number} has no completed dialogue `{label}`"
         raise NotFound(message)
@@ -195,10 +195,10 @@ def _chunks(source: RunRecords, criteria: RecordFilter, start: int) -> Iterator[
         yield chunk
 
 
-def _placed(source: RunRecords, positions: Collection[int]) -> dict[int, Dialogue]:
+def _dialogues_at(source: RunRecords, positions: Collection[int]) -> dict[int, Dialogue]:
     """Return the completed dialogues at some positions."""
-    placed = ((source.sessions.find(one.label), one) for one in source.archive.dialogues(set(positions)))
-    return {position: dialogue for position, dialogue in placed if position is not None}
+    dialogues = ((source.sessions.find(one.label), one) for one in source.archive.dialogues(set(positions)))
+    return {position: dialogue for position, dialogue in dialogues if position is not None}
 
 
 def _is_hidden(source: RunRecords, position: int) -> bool:
@@ -221,14 +221,14 @@ def _annotations(
     source: RunRecords, positions: Collection[int], guideline: str
 ) -> Iterator[tuple[int, list[dict[str, object]]]]:
     """Yield the annotations of the dialogues at some positions, in order."""
-    placed = _placed(source, positions)
+    dialogues = _dialogues_at(source, positions)
     by_key: dict[str, list[Annotation]] = {}
     for annotation in source.archive.annotations(set(positions)):
         if guideline in {"", annotation.guideline}:
             by_key.setdefault(annotation.dialogue, []).append(annotation)
     people = person_numbers(source.study, source.run)
     kinds = {annotator.name: annotator.kind.value for annotator in source.study.annotators}
-    for position, dialogue in sorted(placed.items()):
+    for position, dialogue in sorted(dialogues.items()):
         yield (
             position,
             [

@@ -411,7 +411,7 @@ def annotation_page(
 
     cards = tuple(
         ItemGroup(turn=turn, items=tuple(item(question, turn) for question in card.questions))
-        for card, turn in _placed(groups_in_order(instrument, order), turns[::-1] if order.turns else turns)
+        for card, turn in _groups_by_turn(groups_in_order(instrument, order), turns[::-1] if order.turns else turns)
     )
     still_open = open_questions(instrument, answers, turns)
     return AnnotationPage(
@@ -445,17 +445,17 @@ def in_sequence(pages: Sequence[AnnotationPage]) -> AnnotationPage:
     return replace(pages[index], before=tuple(pages[:index]), after=tuple(pages[index + 1 :]))
 
 
-def _placed(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[QuestionGroup, int | None]]:
-    placed: list[tuple[QuestionGroup, int | None]] = []
+def _groups_by_turn(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[QuestionGroup, int | None]]:
+    result: list[tuple[QuestionGroup, int | None]] = []
     beside: list[QuestionGroup] = []
     for card in cards:
         if card.question.level is QuestionLevel.TURN:
             beside.append(card)
             continue
-        placed += [(group, turn) for turn in turns for group in beside]
+        result += [(group, turn) for turn in turns for group in beside]
         beside = []
-        placed.append((card, None))
-    return placed + [(group, turn) for turn in turns for group in beside]
+        result.append((card, None))
+    return result + [(group, turn) for turn in turns for group in beside]
 
 
 def _in_page_order(cards: Sequence[ItemGroup], keys: set[Key]) -> tuple[Key, ...]:

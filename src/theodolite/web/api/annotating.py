@@ -408,7 +408,7 @@ def import_labels(request: HttpRequest, study: str, body: task_records.LabelsInp
                 "expected": fault.message,
                 "came": rows[fault.line - 1][1]["answer"][:200],
             }
-            for fault in error.placed
+            for fault in error.located_diagnostics
         ]
         message = f"nothing was stored: {found[0]['where']}: {found[0]['expected']}"
         raise ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, message, errors=found) from error

@@ -313,7 +313,9 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
             detail += f"; and {len(error.errors) - 5} more" if len(error.errors) > 5 else ""
             return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, faults)
         case InvalidStudyError():
-            faults = [{"where": fault.location, "expected": fault.text} for fault in error.placed[:MOST_FAULTS]]
+            faults = [
+                {"where": fault.location, "expected": fault.text} for fault in error.located_diagnostics[:MOST_FAULTS]
+            ]
             return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, "the files of the study have errors", faults)
         case Http404():
             detail = str(error) or "there is nothing at this address"

@@ -200,8 +200,8 @@ def _day_labels(first: datetime, last: datetime, zone: ZoneInfo) -> list[tuple[f
     step = -(-n_days // MOST_DAY_LABELS)
     days = [begin + timedelta(days=number) for number in range(0, n_days, step)]
     pattern = _day_format(n_days)
-    placed = [((_midnight(day, zone) - first) / (last - first), date_format(day, pattern)) for day in days]
-    return [(x, text) for x, text in placed if x < 1 - 0.5 / (MOST_DAY_LABELS + 1) or x == 0]
+    ticks = [((_midnight(day, zone) - first) / (last - first), date_format(day, pattern)) for day in days]
+    return [(x, text) for x, text in ticks if x < 1 - 0.5 / (MOST_DAY_LABELS + 1) or x == 0]
 
 
 def _agreement_chart(defined: Mapping[date, Estimate], days: Sequence[date]) -> SafeString:

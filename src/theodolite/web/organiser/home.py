@@ -324,7 +324,7 @@ def studies(request: HttpRequest) -> HttpResponse:
             hosted = host_study(form.cleaned_data["folder"], account_of(request))
             return redirect("organiser:editions", hosted.token)
         except InvalidStudyError as found:
-            errors = render_diagnostics(found.placed, limit=None, ending="No study was added.")
+            errors = render_diagnostics(found.located_diagnostics, limit=None, ending="No study was added.")
         except InputError as error:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)
@@ -367,7 +367,7 @@ def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
             return redirect("organiser:editions", access.hosted.token)
         shown = _compared(access)
     except InvalidStudyError as faults:
-        shown = {"errors": render_diagnostics(faults.placed, limit=None, ending="Nothing was published.")}
+        shown = {"errors": render_diagnostics(faults.located_diagnostics, limit=None, ending="Nothing was published.")}
     known = access.hosted.editions.select_related("made_by").order_by("-number")
     return render(request, "web/organiser/editions.html", {"access": access, "editions": known, **shown})
 

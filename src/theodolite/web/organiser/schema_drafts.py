@@ -505,7 +505,7 @@ def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
     except InvalidStudyError as found:
         context = {
             "access": access,
-            "errors": render_diagnostics(found.placed, limit=None, ending="Nothing was published."),
+            "errors": render_diagnostics(found.located_diagnostics, limit=None, ending="Nothing was published."),
         }
     return render(request, "web/questions/list.html", context)
 

@@ -146,7 +146,7 @@ def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResp
     try:
         made = publish_schema(schema_draft, number, access.account, note=sent.get("note", "").strip(), keep=keep)
     except InvalidStudyError as faulty:
-        errors = render_diagnostics(faulty.placed, limit=None, ending="Nothing was published.")
+        errors = render_diagnostics(faulty.located_diagnostics, limit=None, ending="Nothing was published.")
         return _page(request, access, schema_draft, {"errors": errors}, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not published: {error}")

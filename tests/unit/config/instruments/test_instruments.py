@@ -19,7 +19,7 @@ TREE"""
 def notes(tmp_path, question="Was it so, or not?", scale="likert", tree=""):
     text = STUDY.replace("QUESTION", f'"{question}"').replace("SCALE", scale).replace("TREE", tree)
     (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
-    return [(placed.line, placed.text) for placed in check_study(tmp_path)]
+    return [(diagnostics.line, diagnostics.text) for diagnostics in check_study(tmp_path)]
 
 
 @pytest.mark.parametrize(

@@ -39,17 +39,17 @@ def test_packs_ask_testers_of_both_levels_about_all_four_topics(tmp_path, pack):
 @pytest.mark.parametrize("pack", PACKS)
 def test_packs_give_only_the_note_about_the_consent_text_to_complete(tmp_path, pack):
     people = "levels: {field_testing: {people: 3}}\nconsent: consent.md\n"
-    (placed,) = check_study(written(tmp_path, PACK.format(pack=pack) + people))
+    (located,) = check_study(written(tmp_path, PACK.format(pack=pack) + people))
 
-    assert (placed.file, "still the sample text" in placed.text) == ("consent.md", True)
+    assert (located.file, "still the sample text" in located.text) == ("consent.md", True)
 
 
 def test_a_consent_text_with_placeholders_is_not_complete(tmp_path):
     people = "levels: {field_testing: {people: 3}}\nconsent: ours.md\n"
     text = "Ask [contact] about it, see [the law](law.html); approved by [ethics body]."
-    (placed,) = check_study(written(tmp_path, PACK.format(pack="pathfinder") + people, **{"ours.md": text}))
+    (located,) = check_study(written(tmp_path, PACK.format(pack="pathfinder") + people, **{"ours.md": text}))
 
-    assert "[contact], [ethics body];" in placed.text
+    assert "[contact], [ethics body];" in located.text
 
 
 def test_a_questionnaire_may_have_a_file_of_its_own(tmp_path):

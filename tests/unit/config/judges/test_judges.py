@@ -33,8 +33,8 @@ def faults(folder):
     """Return a function that gives the faults of a study with one judge."""
 
     def found(judge):
-        placed = check_study(folder(study_yaml=STUDY.format(judge=judge), bot_py=BOT))
-        return [fault.message for fault in placed if fault.severity is Severity.ERROR]
+        diagnostics = check_study(folder(study_yaml=STUDY.format(judge=judge), bot_py=BOT))
+        return [fault.message for fault in diagnostics if fault.severity is Severity.ERROR]
 
     return found
 

@@ -21,9 +21,9 @@ judges: {j: {ask: Polite?, defect: "== no", model: m}}
 def test_the_examples_are_short_and_have_no_errors(shipped_folder, name):
     folder = shipped_folder(f"examples/{name}")
 
-    placed = check_study(folder)
+    diagnostics = check_study(folder)
 
-    assert not [fault for fault in placed if fault.severity is Severity.ERROR]
+    assert not [fault for fault in diagnostics if fault.severity is Severity.ERROR]
     assert len((folder / "study.yaml").read_text().splitlines()) <= 15
 
 
@@ -99,7 +99,7 @@ def test_all_errors_are_raised_at_once_with_their_locations(folder):
         load_study(path)
 
     assert isinstance(caught.value, InvalidStudyError)
-    assert [fault.location for fault in caught.value.placed] == ["study.yaml:3:42", "study.yaml:6:12"]
+    assert [fault.location for fault in caught.value.located_diagnostics] == ["study.yaml:3:42", "study.yaml:6:12"]
     assert str(caught.value).endswith("2 errors. Nothing was run, nothing was sent.")
 
 

@@ -51,7 +51,7 @@ def names(text):
 def test_a_complete_text_is_a_schema_without_findings():
     reading = read()
 
-    assert reading.placed == ()
+    assert reading.diagnostics == ()
     assert [category.name for category in reading.schema.categories] == ["tone"]
 
 

@@ -69,9 +69,9 @@ def test_every_shipped_pack_defines_which_labels_show_its_risks(tmp_path, pack):
     ],
 )
 def test_signs_without_a_question_are_errors_with_their_line(tmp_path, risk, words):
-    (placed,) = check_study(written(tmp_path, risk))
+    (diagnostics,) = check_study(written(tmp_path, risk))
 
-    assert (placed.line, words in placed.text) == (9, True)
+    assert (diagnostics.line, words in diagnostics.text) == (9, True)
 
 
 def test_a_risk_is_mapped_to_taxonomies_and_related_risks(tmp_path):

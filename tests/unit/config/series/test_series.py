@@ -37,8 +37,8 @@ def loaded(folder, *, series="aria-0.1", plan=PLAN, taxonomy=KNOWN, **more):
     return load_study(folder(**texts, **plans, **more))
 
 
-def said(placed):
-    return " ".join(render_diagnostics(placed).split())
+def said(diagnostics):
+    return " ".join(render_diagnostics(diagnostics).split())
 
 
 def test_the_plan_of_a_series_has_its_own_file(folder):
@@ -94,7 +94,9 @@ def test_a_name_missing_in_the_folder_is_an_error(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, series="aria-0.2")
 
-    assert "there is no series `aria-0.2` in `series/`. Did you mean `aria-0.1`?" in said(caught.value.placed)
+    assert "there is no series `aria-0.2` in `series/`. Did you mean `aria-0.1`?" in said(
+        caught.value.located_diagnostics
+    )
 
 
 def test_deviations_from_the_published_plan_are_noted_at_the_series(folder):
@@ -127,7 +129,7 @@ def test_an_invalid_series_is_an_error(folder, plan, words):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, plan=plan)
 
-    assert words in said(caught.value.placed)
+    assert words in said(caught.value.located_diagnostics)
 
 
 def test_a_risk_missing_in_its_taxonomy_is_an_error(folder):
@@ -135,7 +137,7 @@ def test_a_risk_missing_in_its_taxonomy_is_an_error(folder):
         loaded(folder, taxonomy="ai-600-1/confabulations")
 
     assert "taxonomy `ai-600-1` has no risk `confabulations`. Did you mean `confabulation`?" in said(
-        caught.value.placed
+        caught.value.located_diagnostics
     )
 
 
@@ -161,6 +163,6 @@ def test_a_crosswalk_of_the_study_refers_to_existing_risks(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, taxonomy="ours/leak", **own)
 
-    words = said(caught.value.placed)
+    words = said(caught.value.located_diagnostics)
     assert "taxonomy `owasp-llm-2025` has no risk `LLM2`. Did you mean `LLM02`?" in words
     assert "`crosswalk` names `leek`, which is not a risk of this taxonomy. Did you mean `leak`?" in words

@@ -46,7 +46,7 @@ def faults(trees):
     def read(tree: str, **files: str) -> list[tuple[str, str]]:
         with pytest.raises(InvalidStudyError) as refusal:
             trees(tree, **files)
-        return [(fault.location, fault.message) for fault in refusal.value.placed]
+        return [(fault.location, fault.message) for fault in refusal.value.located_diagnostics]
 
     return read
 

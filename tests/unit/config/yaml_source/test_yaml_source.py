@@ -54,18 +54,18 @@ def test_an_anchor_may_be_used_twice():
 def test_a_path_becomes_line_column_and_width(fault, location):
     text = 'a:\n  b: hello\n  d: [a, "b"]\n  e: "with {{ x }}"\n  f: |\n    and {{ y }}\n'
 
-    placed = read_yaml(text.encode(), "study.yaml").locate(fault)
+    located = read_yaml(text.encode(), "study.yaml").locate(fault)
 
-    assert (placed.line, placed.column, placed.width) == location
+    assert (located.line, located.column, located.width) == location
 
 
 @pytest.mark.parametrize("mark", ["\r\n", "\n"])
 def test_lines_are_counted_equally_on_all_systems(mark):
     source = read_yaml(f"a: 1{mark}b: x\u2028y{mark}c: 2{mark}".encode(), "study.yaml")
 
-    placed = source.locate(Diagnostic(path=("c",), message="m"))
+    located = source.locate(Diagnostic(path=("c",), message="m"))
 
-    assert (placed.line, placed.excerpt) == (3, "c: 2")
+    assert (located.line, located.excerpt) == (3, "c: 2")
 
 
 def test_a_byte_order_mark_is_not_part_of_the_first_key():

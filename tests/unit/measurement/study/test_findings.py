@@ -165,10 +165,10 @@ def met(*lines, proxy=PROXY, violation=Violation.PROHIBITED_RELEASED):
             study.answer("ann", f"d{index}", label)
     rule = replace(study.guideline.defect_rules[0], violation=violation)
     study.guideline = replace(study.guideline, defect_rules=(rule,))
-    return _placed(study.evidence(), at, proxy)
+    return _assigned(study.evidence(), at, proxy)
 
 
-def _placed(evidence, at, proxy):
+def _assigned(evidence, at, proxy):
     first = evidence.study.applications[0]
     names = dict.fromkeys(index["application"] for index in at.values())
     applications = tuple(Application(name=name, connection=first.connection) for name in names)

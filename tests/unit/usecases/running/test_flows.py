@@ -57,9 +57,9 @@ def test_a_live_dialogue_has_no_row_even_if_its_script_shares_the_name():
 
 def test_final_labels_come_from_the_rows_too():
     labels = ("old/a#2", "old/a", "d001")
-    placed = [(sessions_of(BOTH, *ROWS).find(label), dialogue(key=label, label=label)) for label in labels]
+    indexed = [(sessions_of(BOTH, *ROWS).find(label), dialogue(key=label, label=label)) for label in labels]
 
-    finals = FLOWS.adjudications(placed)
+    finals = FLOWS.adjudications(indexed)
 
     assert [(final.dialogue, final.value) for final in finals] == [("old/a#2", "no"), ("old/a", "yes"), ("d001", None)]
 
