@@ -47,6 +47,8 @@ FORMER_NAMES = frozenset(
         "Fault",
         "Footing",
         "Foresight",
+        "Found",
+        "FoundPassages",
         "Giveaway",
         "GiveawayKind",
         "GivenUp",

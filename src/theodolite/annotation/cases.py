@@ -282,11 +282,11 @@ def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
     return n_new
 
 
-def _open(study: str, found: Iterable[tuple[int, Suspicion]]) -> int:
-    found = list(found)
-    seen = CaseRow.objects.filter(dialogue_id__in={number for number, _ in found}, by_detector=True)
+def _open(study: str, suspicions: Iterable[tuple[int, Suspicion]]) -> int:
+    suspicions = list(suspicions)
+    seen = CaseRow.objects.filter(dialogue_id__in={number for number, _ in suspicions}, by_detector=True)
     known = set(seen.values_list("dialogue_id", "kind", "turn"))
-    new = [(number, one) for number, one in found if (number, one.flag.kind.value, one.flag.turn) not in known]
+    new = [(number, one) for number, one in suspicions if (number, one.flag.kind.value, one.flag.turn) not in known]
     with transaction.atomic():
         now = database_now()
         cases = CaseRow.objects.bulk_create(

@@ -97,8 +97,8 @@ def annotations_about(study: Study, run: Run, dialogues: Sequence[str]) -> dict[
         dialogues: Keys of the dialogues.
     """
     units = dict(UnitRow.objects.filter(key__in=list(dialogues)).values_list("key", "id"))
-    found = _annotations(study, run, units.values())
-    judged = found.exclude(unit__isnull=True).order_by("unit__position", "unit_id").values_list("unit_id", flat=True)
+    rows = _annotations(study, run, units.values())
+    judged = rows.exclude(unit__isnull=True).order_by("unit__position", "unit_id").values_list("unit_id", flat=True)
     result: dict[str, list[Annotation]] = {key: [] for key in dialogues}
     for annotation in annotations_of(list(dict.fromkeys(judged))):
         result[annotation.dialogue].append(annotation)

@@ -205,7 +205,7 @@ class Listing:
     @property
     def items(self) -> QuerySet[WorkItemRow]:
         """Their work items that match the filter."""
-        items = found_items(self.queue, self.sought)
+        items = matching_items(self.queue, self.sought)
         return items if self._is_about_items else items.filter(dialogue__in=self.rows.order_by())
 
     def count(self) -> int:
@@ -247,7 +247,7 @@ class Listing:
 
     def stages(self) -> Mapping[ItemStage, int]:
         """Return the number of dialogues at each stage, if it replaced the filter's; counts."""
-        items = found_items(self.queue, replace(self.sought, stage=None))
+        items = matching_items(self.queue, replace(self.sought, stage=None))
         items = items if self._is_about_items else items.filter(dialogue__in=self._at(None).order_by())
         counted = items.annotate(at=_STAGE).values_list("at").annotate(n=Count("dialogue_id", distinct=True))
         return {ItemStage(stage): n for stage, n in counted.order_by()}
@@ -259,12 +259,12 @@ class Listing:
         return not any((sought.scenario, sought.level, sought.flag, sought.group, self.matching is not None))
 
     def _at(self, stage: ItemStage | None) -> QuerySet[DialogueRow]:
-        items = found_items(self.queue, replace(self.sought, stage=stage))
+        items = matching_items(self.queue, replace(self.sought, stage=stage))
         rows = _matching(self.queue, self.sought).filter(id__in=items.values("dialogue_id"))
         return rows if self.matching is None else rows.filter(id__in=self.matching)
 
 
-def found_items(queue: QueueRow, filters: DialogueFilter) -> QuerySet[WorkItemRow]:
+def matching_items(queue: QueueRow, filters: DialogueFilter) -> QuerySet[WorkItemRow]:
     """Return the work items of a queue that match the item part of a filter."""
     items = WorkItemRow.objects.filter(queue=queue)
     if filters.category:

@@ -189,7 +189,7 @@ def open_review(item: str) -> None:
         WorkItemRow.objects.filter(pk=row.pk).update(state=ItemState.FROZEN.value)
 
 
-def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None:
+def resolve(records: RecordCache, item: str, resolution: Resolution) -> Routed | None:
     """Record a review's result for one question; the last one of a first category sends the dialogue on.
 
     Recording it again adds a further row. Consensus about the dialogue as a whole
@@ -209,11 +209,11 @@ def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None
         _check(
             guideline,
             {(discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, answers, "")},
-            found,
+            resolution,
         )
-        add_resolution(row, found)
-        if found.turn is None:
-            replace_adjudication(row.dialogue.unit.run_id, _adjudication(row, found))
+        add_resolution(row, resolution)
+        if resolution.turn is None:
+            replace_adjudication(row.dialogue.unit.run_id, _adjudication(row, resolution))
         groups = records.dialogue(row.dialogue.unit_id).groups
         said = reviewed(guideline, answers, resolutions_of(row), groups)
         routed = route_on(records, row, said) if said.is_final else None
@@ -285,28 +285,30 @@ def _locked(token: str) -> WorkItemRow:
     return item_row(token)
 
 
-def _check(guideline: Guideline, disputed: set[tuple[str, int | None]], found: Resolution) -> None:
-    if (found.question, found.turn) not in disputed:
-        message = f"`{found.question}` (turn {found.turn or 'none'}) has no disagreement to resolve"
+def _check(guideline: Guideline, disputed: set[tuple[str, int | None]], decision: Resolution) -> None:
+    if (decision.question, decision.turn) not in disputed:
+        message = f"`{decision.question}` (turn {decision.turn or 'none'}) has no disagreement to resolve"
         raise InputError(message)
-    scale = guideline.instrument.question(found.question).scale
-    if found.value is not None and not scale.admits(found.value):
-        message = f"the consensus on `{found.question}` must be one of {list(scale.categories)}; got {found.value!r}"
+    scale = guideline.instrument.question(decision.question).scale
+    if decision.value is not None and not scale.admits(decision.value):
+        message = (
+            f"the consensus on `{decision.question}` must be one of {list(scale.categories)}; got {decision.value!r}"
+        )
         raise InputError(message)
 
 
-def _adjudication(row: WorkItemRow, found: Resolution) -> Adjudication:
+def _adjudication(row: WorkItemRow, resolution: Resolution) -> Adjudication:
     return Adjudication(
         dialogue=row.dialogue.unit.key,
         guideline=row.category,
-        question=found.question,
-        outcome=found.outcome or Outcome.MISSING,
-        value=found.value,
-        origin=AdjudicationOrigin.CONSENSUS if found.is_consensus else AdjudicationOrigin.NO_CONSENSUS,
-        participants=found.participants,
-        rationale=found.rationale,
+        question=resolution.question,
+        outcome=resolution.outcome or Outcome.MISSING,
+        value=resolution.value,
+        origin=AdjudicationOrigin.CONSENSUS if resolution.is_consensus else AdjudicationOrigin.NO_CONSENSUS,
+        participants=resolution.participants,
+        rationale=resolution.rationale,
         decided=database_now(),
-        raw=found.cause.value if found.cause else "",
+        raw=resolution.cause.value if resolution.cause else "",
     )
 
 

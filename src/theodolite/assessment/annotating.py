@@ -33,7 +33,7 @@ from theodolite.domain.flow import AskFunction, Exchange, Flow
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Operator, Question, QuestionLevel
-from theodolite.domain.scenario import TestPacket, found
+from theodolite.domain.scenario import TestPacket, first_match
 from theodolite.domain.study import Reference
 
 
@@ -162,7 +162,7 @@ def _annotation(task: AnnotationTask, answers: tuple[Answer, ...]) -> Annotation
     return _annotation_of(task, Judgement(answers=answers))
 
 
-def _annotation_of(task: AnnotationTask, found: Judgement) -> Annotation:
+def _annotation_of(task: AnnotationTask, judgement: Judgement) -> Annotation:
     return Annotation(
         unit=task.unit,
         dialogue=task.dialogue.key,
@@ -170,11 +170,11 @@ def _annotation_of(task: AnnotationTask, found: Judgement) -> Annotation:
         annotator_version=task.annotator_version,
         guideline=task.guideline.name,
         instrument_version=task.guideline_version,
-        answers=found.answers,
-        scripted=found.scripted,
-        votes=found.votes,
-        control=found.control,
-        answered_as="\n".join(" ".join(name.split()) for name in found.answered_as),
+        answers=judgement.answers,
+        scripted=judgement.scripted,
+        votes=judgement.votes,
+        control=judgement.control,
+        answered_as="\n".join(" ".join(name.split()) for name in judgement.answered_as),
     )
 
 
@@ -375,9 +375,9 @@ def _packet_answer(packet: TestPacket, guideline: Guideline, question: Question,
         reason = f"the test packet of `{dialogue.scenario}` has no signs for this question"
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
     for turn in dialogue.turns:
-        if sign := found(signs, turn.response):
+        if sign := first_match(signs, turn.response):
             reason = f"turn {turn.number} says `{sign}`"
-            return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.found, reasoning=reason)
+            return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.present, reasoning=reason)
     reason = "none of the packet's signs occurs in a response"
     return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.absent, reasoning=reason)
 
@@ -398,12 +398,12 @@ class SignLabels:
 
     Attributes:
         side: The signs to search for.
-        found: Label if a sign is found.
+        present: Label if a sign is found.
         absent: Label if none is found.
     """
 
     side: SignSide
-    found: str
+    present: str
     absent: str
 
     def signs(self, packet: TestPacket) -> tuple[str, ...]:
@@ -444,5 +444,5 @@ def _by_rule(rule: DefectRule, question: Question) -> SignLabels | None:
         return None
     side = SignSide.WITHHELD if rule.violation is Violation.PERMITTED_WITHHELD else SignSide.RELEASED
     if rule.operator in _LOW_END:
-        return SignLabels(side, found=defects[0], absent=sound[-1])
-    return SignLabels(side, found=defects[-1], absent=sound[0])
+        return SignLabels(side, present=defects[0], absent=sound[-1])
+    return SignLabels(side, present=defects[-1], absent=sound[0])

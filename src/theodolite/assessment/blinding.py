@@ -203,7 +203,7 @@ def self_identification(text: str, names: Iterable[str] = ()) -> tuple[Identifyi
         >>> [one.text for one in self_identification("I am Claude. Claude Monet was a painter.")]
         ['Claude']
     """
-    return apart(_found(text, tuple(names)))
+    return apart(_spans(text, tuple(names)))
 
 
 def mask_naming(text: str, names: Iterable[str] = ()) -> str:
@@ -211,7 +211,7 @@ def mask_naming(text: str, names: Iterable[str] = ()) -> str:
     return masked(text, self_identification(text, names))
 
 
-def _found(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
+def _spans(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
     anywhere, of_oneself = _patterns(names)
     for pattern in (anywhere, of_oneself, _MODEL_BY):
         for match in pattern.finditer(text):

@@ -159,7 +159,7 @@ def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[Ident
         >>> [(one.kind.value, one.text) for one in personal_details("Write to ana@example.org")]
         [('e-mail address', 'ana@example.org')]
     """
-    return apart(_found(text, regions))
+    return apart(_spans(text, regions))
 
 
 def mask_personal(text: str) -> str:
@@ -167,7 +167,7 @@ def mask_personal(text: str) -> str:
     return masked(text, personal_details(text))
 
 
-def _found(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
+def _spans(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
     """Yield the matches, the surest first: it wins if two overlap."""
     yield from _matching(IdentifyingKind.EMAIL, _EMAIL, text, lambda _: True)
     yield from _matching(IdentifyingKind.IP_ADDRESS, _IPV4, text, _is_address)

@@ -240,18 +240,18 @@ def _unpack(source: Path, folder: Path) -> Backup:
     return backup
 
 
-def _manifest_of(found: dict[str, Any], source: Path) -> Backup:
-    if found["format"] != FORMAT:
+def _manifest_of(manifest: dict[str, Any], source: Path) -> Backup:
+    if manifest["format"] != FORMAT:
         message = (
-            f"the backup `{source}` has format {found['format']}, but this program reads {FORMAT}; use theodolite "
-            f"{found.get('program', 'of a later version')}"
+            f"the backup `{source}` has format {manifest['format']}, but this program reads {FORMAT}; use theodolite "
+            f"{manifest.get('program', 'of a later version')}"
         )
         raise InputError(message)
-    files = tuple(BackedUpFile(**file) for file in found["files"])
+    files = tuple(BackedUpFile(**file) for file in manifest["files"])
     if DATABASE_NAME not in {file.path for file in files}:
         message = f"`{DATABASE_NAME}` is missing"
         raise ValueError(message)
-    return Backup(found["made"], found["program"], found["rows"], files)
+    return Backup(manifest["made"], manifest["program"], manifest["rows"], files)
 
 
 def _unpack_file(archive: zipfile.ZipFile, file: BackedUpFile, folder: Path) -> None:

@@ -292,21 +292,21 @@ def docs(page: str, *, as_text: bool, search: str, out: str, open_it: bool, as_j
     return 0
 
 
-def _print_matches(found: list[Page], text: str, *, as_json: bool) -> None:
+def _print_matches(pages: list[Page], text: str, *, as_json: bool) -> None:
     if as_json:
-        click.echo(as_line({"exit_code": 0, "pages": _page_entries(found)}))
+        click.echo(as_line({"exit_code": 0, "pages": _page_entries(pages)}))
         return
-    if not found:
+    if not pages:
         click.echo(f"No page contains all words of `{printable(text)}`. Use fewer words.")
         return
-    width = max(len(page.name) for page in found[:_MOST])
-    for page in found[:_MOST]:
+    width = max(len(page.name) for page in pages[:_MOST])
+    for page in pages[:_MOST]:
         click.echo(
             f"{page.name:<{width}}  {textwrap.shorten(page.title, max(20, _WIDTH - width - 2), placeholder=' ...')}"
         )
-    if len(found) > _MOST:
-        click.echo(f"and {len(found) - _MOST} more; add a word")
-    click.echo(f"Read:  theodolite docs {found[0].name} --text")
+    if len(pages) > _MOST:
+        click.echo(f"and {len(pages) - _MOST} more; add a word")
+    click.echo(f"Read:  theodolite docs {pages[0].name} --text")
 
 
 def _page_entries(pages: list[Page]) -> list[dict[str, str]]:

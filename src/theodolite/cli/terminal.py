@@ -120,9 +120,9 @@ def counts_of(status: RunStatus) -> dict[str, object]:
     }
 
 
-def as_line(found: dict[str, Any]) -> str:
+def as_line(document: dict[str, Any]) -> str:
     """Return an object as one line of ASCII JSON, safe for every pipe."""
-    return json.dumps(found, allow_nan=False)
+    return json.dumps(document, allow_nan=False)
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])

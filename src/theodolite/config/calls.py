@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from theodolite.config.load_context import SHIPPED, Found
+from theodolite.config.load_context import SHIPPED, ResolvedResource
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.required_access import code_hosts, hosts, hosts_of, named_code, named_keys
 from theodolite.config.yaml_source import LocatedDiagnostic
@@ -342,7 +342,7 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
         ("Outside", _outside(loaded)),
         ("Cells", _cells(loaded.study)),
         ("Read", _readings(loaded)),
-        ("From", _found(loaded.found)),
+        ("From", _resource_text(loaded.resources)),
     )
     return tuple(_wrapped(name, text) for name, text in named if text)
 
@@ -490,7 +490,7 @@ def _cells(study: Study) -> str:
     return f"{' + '.join(products)} = {total}"
 
 
-def _found(result: Sequence[Found]) -> str:
+def _resource_text(result: Sequence[ResolvedResource]) -> str:
     """Report the origin of names, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
     by_location: dict[str, list[str]] = {}
     for item in sorted(result, key=lambda entry: entry.noun != "guideline"):

@@ -289,7 +289,7 @@ class GuidelineRegistry:
         self._entries = entries
         self._shipped = shipped
         self._context = context
-        self._found: dict[str, Entry[GuidelineSpec]] = {}
+        self._own: dict[str, Entry[GuidelineSpec]] = {}
         self._read: dict[str, Guideline | None] = {}
         self._used: dict[str, None] = {}
         self.broken: set[str] = set()
@@ -308,14 +308,14 @@ class GuidelineRegistry:
         origin = Origin.SHIPPED if name in self._shipped else Origin.STUDY
         if result is None:
             result = self._context.read_spec("guidelines", name, GuidelineSpec, "guideline")
-            shipped = any(item.where == SHIPPED and item.name == name for item in self._context.found)
+            shipped = any(item.where == SHIPPED and item.name == name for item in self._context.resources)
             origin = Origin.SHIPPED if shipped else Origin.STUDY
         if result is None:
             self._complain_unknown(name, entry, key)
             self.broken.add(name)
             return None
         if origin is Origin.STUDY:
-            self._found[name] = result
+            self._own[name] = result
         self._read[name] = guideline_to_domain(result, self._context, origin=origin)
         return self._read[name]
 
@@ -326,7 +326,7 @@ class GuidelineRegistry:
 
     def own(self) -> tuple[Entry[GuidelineSpec], ...]:
         """Return the study's own guideline entries, including those with their own file and those of a pack."""
-        return tuple(self._found.values())
+        return tuple(self._own.values())
 
     def add(self, guideline: Guideline) -> None:
         """Register a guideline, e.g. the question of a judge."""

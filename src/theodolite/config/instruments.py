@@ -251,7 +251,7 @@ def read_schemas(
         names = ", ".join(own)
         message = f"the study has several schemas ({names}); select one with `annotation.schema`"
         context.diagnostics.add(entry.diagnostic("schemas", message=message, at_key=True))
-    shipped = {item.name for item in context.found if item.noun == "schema" and item.where == SHIPPED}
+    shipped = {item.name for item in context.resources if item.noun == "schema" and item.where == SHIPPED}
     categories: dict[str, Entry[CategorySpec]] = {}
     for schema in own.values():
         for category in category_entries(schema):

@@ -288,7 +288,7 @@ S_co = TypeVar("S_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ResolvedResource:
     """Source of a name that the study file does not define.
 
     Attributes:
@@ -345,7 +345,7 @@ class LoadContext:
         packs: Folders of the scenario packs among the resources.
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         diagnostics: Faults, notes and open items so far.
-        found: Names that are defined outside the study file.
+        resources: Names that are defined outside the study file.
         tables: Tables already read, by pack and name.
         files: Files of the folder that belong to the study, besides its own file, by path.
         code: Code files among them.
@@ -361,7 +361,7 @@ class LoadContext:
     packs: list[str] = field(default_factory=list)
     resolver: ResourceResolver = field(default_factory=ResourceResolver)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
-    found: list[Found] = field(default_factory=list)
+    resources: list[ResolvedResource] = field(default_factory=list)
     tables: dict[str, InputTable] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
     code: set[str] = field(default_factory=set)
@@ -468,7 +468,7 @@ class LoadContext:
         if content is None:
             return None
         edition = str(getattr(content, "edition", ""))
-        self.found.append(Found(noun=noun, name=name, edition=edition, where=where))
+        self.resources.append(ResolvedResource(noun=noun, name=name, edition=edition, where=where))
         return Entry(name=name, spec=content, source=source, path=())
 
     def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.config.applications import CodeSpec
 from theodolite.config.assembly import study_to_domain
-from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver
+from theodolite.config.load_context import Entry, LoadContext, ResolvedResource, ResourceResolver
 from theodolite.config.permissions import SERVING, read_file, study_file
 from theodolite.config.study import StudySpec
 from theodolite.config.tables import OnRows
@@ -44,7 +44,7 @@ class LoadedStudy:
         folder: The study's folder.
         file: Name of the study file within `files`.
         notes: Notes and open items.
-        found: Names that are defined outside the study file.
+        resources: Names that are defined outside the study file.
         readings: How tables were read, e.g. `answers.csv: 2,250 rows, UTF-8, comma`.
         lines: Section and name to the line of the study file, for messages.
         files: Files of the folder that belong to the study, besides its own file.
@@ -57,7 +57,7 @@ class LoadedStudy:
     folder: Path
     file: str
     notes: tuple[LocatedDiagnostic, ...] = ()
-    found: tuple[Found, ...] = ()
+    resources: tuple[ResolvedResource, ...] = ()
     readings: tuple[str, ...] = ()
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
         folder=file.parent,
         file=file.name,
         notes=diagnostics,
-        found=tuple(dict.fromkeys(context.found)),
+        resources=tuple(dict.fromkeys(context.resources)),
         readings=tuple(f"{table.file}: {table.described}" for table in context.tables.values()),
         lines=_lines(source),
         files=tuple(context.files),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field, field_validator
 
-from theodolite.config.load_context import Entry, Found, LoadContext
+from theodolite.config.load_context import Entry, LoadContext, ResolvedResource
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.scenarios import ScenarioSpec
 from theodolite.config.tables import unreadable
@@ -199,7 +199,9 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
     if where:
         message = f"a canary of the held-out packet occurs in {where}, which applications receive; remove it there"
         context.diagnostics.add(entry.diagnostic("held_out", message=message))
-    context.found.append(Found(noun="held-out packet", name=spec.packet, edition=spec.version, where="held out"))
+    context.resources.append(
+        ResolvedResource(noun="held-out packet", name=spec.packet, edition=spec.version, where="held out")
+    )
     material = ScenarioMaterial(
         name=spec.packet,
         version=spec.version,

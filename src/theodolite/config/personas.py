@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.load_context import SHIPPED, Entry, Found, LoadContext, shipped_files, shipped_text
+from theodolite.config.load_context import SHIPPED, Entry, LoadContext, ResolvedResource, shipped_files, shipped_text
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.tables import decoded
 from theodolite.config.validation import (
@@ -155,7 +155,9 @@ def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _Template
     templates |= {template.name: (plugin, template) for plugin, template in context.resolver.personas}
     if name in templates:
         origin, template = templates[name]
-        context.found.append(Found(noun="persona template", name=name, edition=template.edition, where=origin))
+        context.resources.append(
+            ResolvedResource(noun="persona template", name=name, edition=template.edition, where=origin)
+        )
         return _TemplateText(template=replace(template, shipped=origin == SHIPPED), source=None, where=origin)
     known = [*context.names_in("personas", ".md"), *(template.name for _, template in context.resolver.personas)]
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
@@ -181,7 +183,9 @@ def _parsed(raw: str, name: str) -> tuple[PersonaTemplate, str]:
 def _read_template(context: LoadContext, raw: str, name: str, file: str, *, where: str) -> _TemplateText:
     raw = raw.replace("\r\n", "\n")
     template, body = _parsed(raw, Path(name).stem if name.endswith(_SUFFIXES) else name)
-    context.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
+    context.resources.append(
+        ResolvedResource(noun="persona template", name=template.name, edition=template.edition, where=where)
+    )
     lines = raw.split("\n")
     source = YamlSource(file=file, lines=lines, values={(): SourceLocation(line=1, column=1, width=1)})
     first_line = raw[: len(raw) - len(body.lstrip())].count("\n") + 1

@@ -212,7 +212,7 @@ def _taxonomy_of(taxonomy: str, context: LoadContext) -> TaxonomySpec | None:
         result = context.read_spec(_SHELF, taxonomy, TaxonomySpec, "taxonomy")
         context.taxonomies[taxonomy] = result.spec if result else None
         # A shipped taxonomy does not affect the study, so its origin is not reported.
-        context.found[:] = [item for item in context.found if (item.noun, item.where) != ("taxonomy", SHIPPED)]
+        context.resources[:] = [item for item in context.resources if (item.noun, item.where) != ("taxonomy", SHIPPED)]
         if result is not None and taxonomy in context.own_names_in(_SHELF, ".yaml"):
             _check_crosswalk(result, context)
     spec = context.taxonomies[taxonomy]
@@ -294,7 +294,7 @@ def series_studies(path: Path) -> SeriesStudies:
     if diagnostics or entry is None:
         raise InvalidStudyError(diagnostics, ending="No report was written.")
     named = [_named(study, folder, name) for study in entry.spec.studies]
-    files = tuple(named or _found(folder, name))
+    files = tuple(named or _study_files(folder, name))
     if not files:
         message = (
             f"series `{name}` has no studies: no study file in `{folder}` or a folder below it says `series: {name}`."
@@ -318,7 +318,7 @@ def _named(study: str, folder: Path, series: str) -> Path:
     return file.relative_to(folder)
 
 
-def _found(folder: Path, series: str) -> Iterator[Path]:
+def _study_files(folder: Path, series: str) -> Iterator[Path]:
     """Yield the study files that name the series: those of the folder first, then `study.yaml` one folder below."""
     candidates = sorted(file for file in folder.iterdir() if file.suffix in {".yaml", ".yml"} and file.name != SERVING)
     below = sorted(file for file in folder.glob(f"*/{USUAL}") if not file.parent.name.startswith("."))

@@ -17,7 +17,7 @@ from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, Leve
 from theodolite.config.guidelines import GuidelineSpec
 from theodolite.config.instruments import AnnotationSchemaSpec, QuestionnaireSpec
 from theodolite.config.judges import CorrectionSpec, JudgeSpec
-from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver, no_plugin_part
+from theodolite.config.load_context import Entry, LoadContext, ResolvedResource, ResourceResolver, no_plugin_part
 from theodolite.config.models import ModelSpec
 from theodolite.config.packets import HeldOutSpec
 from theodolite.config.personas import PersonaGroupSpec
@@ -266,7 +266,9 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
     if spec is None:
         return Pack()
     context.packs.append(f"packs/{name}")
-    context.found.append(Found(noun="scenario pack", name=name, edition=spec.edition, where=resource.origin))
+    context.resources.append(
+        ResolvedResource(noun="scenario pack", name=name, edition=spec.edition, where=resource.origin)
+    )
     return Pack(
         scenarios=tuple(_entries(source, name, "scenarios", spec.scenarios)),
         personas=tuple(_entries(source, name, "personas", spec.personas)),

@@ -76,12 +76,12 @@ def trees_to_domain(entry: Entry[StudySpec], sources: TreeSources, context: Load
         entries = [written]
     else:
         names = [form] if isinstance(form, str) else form
-        entries = [result for name in names if (result := _found(entry, name, context)) is not None]
+        entries = [result for name in names if (result := _tree_entry(entry, name, context)) is not None]
     designs = [_design(item, sources, context) for item in entries]
     return tuple(design for design in designs if design is not None)
 
 
-def _found(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[TreeSpec] | None:
+def _tree_entry(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[TreeSpec] | None:
     before = len(context.diagnostics.entries)
     result = context.read_spec(FOLDER, name, TreeSpec, "tree")
     if result is None and len(context.diagnostics.entries) == before:
@@ -115,7 +115,7 @@ def _design(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) 
 
 def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) -> None:
     """Note the nodes of a custom tree's crosswalk without a question in the study; shipped trees name many."""
-    if any(result.where == SHIPPED and result.name == entry.name for result in context.found):
+    if any(result.where == SHIPPED and result.name == entry.name for result in context.resources):
         return
     dimensions = outline_of(_plain(entry)).dimensions if entry.spec.topology else ()
     items = sources.items() | sources.named_answers(dimensions)

@@ -48,7 +48,7 @@ def passages_in(name: str, text: str) -> tuple[Passage, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPassages:
+class SearchResult:
     """Result of one search in the record of a dialogue.
 
     Attributes:
@@ -60,14 +60,14 @@ class FoundPassages:
     passages: tuple[Passage, ...]
 
 
-FOUND = 'Passages found for "{query}": {n}'
+SEARCH_HEADING = 'Passages found for "{query}": {n}'
 """Start of the record of a search."""
 
 
-def found_text(query: str, passages: Sequence[Passage]) -> str:
+def search_text(query: str, passages: Sequence[Passage]) -> str:
     """Return the results of a search in the form that applications read."""
     parts = [f"[{number}] {passage.name}\n{passage.text}" for number, passage in enumerate(passages, start=1)]
-    return "\n\n".join([FOUND.format(query=query, n=len(passages)), *parts])
+    return "\n\n".join([SEARCH_HEADING.format(query=query, n=len(passages)), *parts])
 
 
 def in_turn(number: int, text: str) -> str:
@@ -80,7 +80,7 @@ def material_with(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPassages, ...]]:
+def split_searches(material: str, prompts: Sequence[str]) -> tuple[str, tuple[SearchResult, ...]]:
     """Return source material without the records of searches, and the results of these searches.
 
     Args:
@@ -93,16 +93,18 @@ def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPas
         >>> found_in(material, ["Returns?"]) == ("We sell coats.", (FoundPassages(turn=1, passages=passages),))
         True
     """
-    heads = [in_turn(number, FOUND.format(query=prompt, n="")) for number, prompt in enumerate(prompts, start=1)]
+    heads = [
+        in_turn(number, SEARCH_HEADING.format(query=prompt, n="")) for number, prompt in enumerate(prompts, start=1)
+    ]
     first = f"\n\n{material}".find(f"\n\n{heads[0]}") if heads else -1
     if first < 0:
         return material, ()
-    rest, found_passages = material[first:], []
+    rest, results = material[first:], []
     for number, head in enumerate(heads, start=1):
         following = rest.find(f"\n\n{heads[number]}") if number < len(heads) else -1
         own, rest = (rest[:following], rest[following + 2 :]) if following >= 0 else (rest, "")
-        found_passages.append(FoundPassages(turn=number, passages=_passages(own.removeprefix(head))))
-    return material[: max(0, first - 2)], tuple(found_passages)
+        results.append(SearchResult(turn=number, passages=_passages(own.removeprefix(head))))
+    return material[: max(0, first - 2)], tuple(results)
 
 
 def _passages(record: str) -> tuple[Passage, ...]:

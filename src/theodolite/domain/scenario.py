@@ -52,14 +52,14 @@ class TestPacket:
 
     def outcome_of(self, response: str) -> AttemptOutcome:
         """Return the result of an attempt, as far as the packet's signs show."""
-        if found(self.release_signs, response):
+        if first_match(self.release_signs, response):
             return AttemptOutcome.RELEASED
-        if self.release_signs and (found(self.refusal_signs, response) or not self.refusal_signs):
+        if self.release_signs and (first_match(self.refusal_signs, response) or not self.refusal_signs):
             return AttemptOutcome.WITHHELD
         return AttemptOutcome.UNCLEAR
 
 
-def found(signs: tuple[str, ...], text: str) -> str:
+def first_match(signs: tuple[str, ...], text: str) -> str:
     """Return the first text that one of some regular expressions matches; empty for none."""
     for sign in signs:
         if match := re.search(sign, text, re.IGNORECASE):

@@ -301,9 +301,9 @@ class ContaminationCheck:
     Attributes:
         material: The material.
         responses: Searched responses of applications; count, 0 if the material has no canary.
-        found: Labels of the dialogues whose responses contain a canary, by application.
+        matches: Labels of the dialogues whose responses contain a canary, by application.
     """
 
     material: ScenarioMaterial
     responses: int = 0
-    found: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    matches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -104,7 +104,7 @@ def finish_turn(event: EventContext, turn: str, ending: LiveEnding) -> LiveTurn:
 
 def _request(event: EventContext, session: Session, turn: LiveTurn, turns: Sequence[LiveTurn]) -> SayToApplication:
     def context(prompt: str) -> str:
-        return event.material(session.scenario, event.found(session.scenario, prompt))
+        return event.material(session.scenario, event.search_results(session.scenario, prompt))
 
     earlier = exchanges(turns[: turn.number - 1])
     return SayToApplication(

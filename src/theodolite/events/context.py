@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from zoneinfo import ZoneInfo
 
 from theodolite.config.loading import LoadedStudy
-from theodolite.domain.dialogue import Dialogue, Ending, Level, Search, TesterType, Turn, found_text, material_with
+from theodolite.domain.dialogue import Dialogue, Ending, Level, Search, TesterType, Turn, material_with, search_text
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.identity import canonical_json, digest, version_of
@@ -83,14 +83,14 @@ class EventContext:
         """Return the sessions of a participant in this study, in order of creation."""
         return [session for session in self.sessions.of_participant(participant) if session.study == self.study.name]
 
-    def material(self, scenario: str, *found: str) -> str:
+    def material(self, scenario: str, *results: str) -> str:
         """Return the source material of a scenario, with the results of searches for it."""
-        return material_with(self.study.scenario(scenario).context, *found)
+        return material_with(self.study.scenario(scenario).context, *results)
 
-    def found(self, scenario: str, prompt: str) -> str:
+    def search_results(self, scenario: str, prompt: str) -> str:
         """Return a prompt's matches in the corpus of a scenario; empty if it has none."""
         search = self.searches.get(scenario)
-        return found_text(prompt, search(prompt)) if search else ""
+        return search_text(prompt, search(prompt)) if search else ""
 
     def level_plan(self, level: Level) -> LevelPlan:
         """Return the plan of a level.

@@ -320,7 +320,7 @@ def _result(event: EventContext, session: Session, live: LiveDialogue, ending: E
 
 def _search_results(event: EventContext, live: LiveDialogue, scenario: str) -> list[str]:
     """Return the matches of each prompt of a dialogue; they are deterministic, so they are not stored."""
-    results = ((turn.number, event.found(scenario, turn.prompt)) for turn in live.turns)
+    results = ((turn.number, event.search_results(scenario, turn.prompt)) for turn in live.turns)
     return [in_turn(number, text) for number, text in results if text]
 
 

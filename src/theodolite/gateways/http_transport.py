@@ -327,13 +327,13 @@ def _system_tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _public_socket(found: Any) -> socket.socket:
+def _public_socket(address_info: Any) -> socket.socket:
     """Return a socket for one address of a host, checked at the connection because names may change.
 
     Raises:
         PrivateAddress: If the address does not belong to the public Internet.
     """
-    family, kind, protocol, _, address = found
+    family, kind, protocol, _, address = address_info
     if not is_public(str(address[0])):
         raise PrivateAddress
     return socket.socket(family, kind, protocol)

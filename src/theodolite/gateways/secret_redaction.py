@@ -200,9 +200,9 @@ def _without(secrets: Iterable[str], text: str) -> str:
     return text
 
 
-def _keys_in(found: Any) -> Iterator[str]:
+def _keys_in(value: Any) -> Iterator[str]:
     """Yield the texts that are keys: by their names, or else by their form."""
-    members = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, member in members:
         if isinstance(member, str) and isinstance(name, str) and _NO_KEY.search(name):
             continue
@@ -214,14 +214,14 @@ def _keys_in(found: Any) -> Iterator[str]:
             yield from _keys_in(member)
 
 
-def _texts_in(found: Any) -> Iterator[str]:
-    if isinstance(found, str) and len(found) >= _SHORTEST_SECRET:
-        yield found
-    elif isinstance(found, dict):
-        for member in found.values():
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and len(value) >= _SHORTEST_SECRET:
+        yield value
+    elif isinstance(value, dict):
+        for member in value.values():
             yield from _texts_in(member)
-    elif isinstance(found, list):
-        for member in found:
+    elif isinstance(value, list):
+        for member in value:
             yield from _texts_in(member)
 
 

@@ -512,13 +512,13 @@ def cluster_permutation(
     )
 
 
-def _as_far(sums: Floats, found: float, draws: int, seed: int) -> int:
+def _as_far(sums: Floats, observed: float, draws: int, seed: int) -> int:
     """Return how many random sign flips give a sum as far from 0."""
     rng = np.random.default_rng(seed)
     at_once, count = max(AT_ONCE // len(sums), 1), 0
     for start in range(0, draws, at_once):
         signs = rng.integers(0, 2, size=(min(at_once, draws - start), len(sums))) * 2.0 - 1.0
-        count += int(np.count_nonzero(np.abs(signs @ sums) >= found))
+        count += int(np.count_nonzero(np.abs(signs @ sums) >= observed))
     return count
 
 
@@ -652,9 +652,9 @@ def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.flo
     return sums
 
 
-def _sampled_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
+def _sampled_p(within: NDArray[np.float64], observed: float, spread: float, draws: int, seed: int) -> float:
     """Return the share of arrangements, including the observed one, with differences at least as large."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
     statistics = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
-    n_apart = sum(1 for statistic in statistics if statistic >= found - 1e-9)
+    n_apart = sum(1 for statistic in statistics if statistic >= observed - 1e-9)
     return (1 + n_apart) / (draws + 1)

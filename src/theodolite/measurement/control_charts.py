@@ -517,7 +517,7 @@ def _doubled_ranks(values: Floats) -> Whole:
     return doubled
 
 
-def _at_least(ranks: Whole, span: int, found: int) -> float:
+def _at_least(ranks: Whole, span: int, observed: int) -> float:
     """Return the share of subsets of `span` ranks with a sum of `found` or more.
 
     ways[k, s] counts the subsets of k ranks with the sum s; ranks are added one by one.
@@ -527,7 +527,7 @@ def _at_least(ranks: Whole, span: int, found: int) -> float:
     for rank in ranks.tolist():
         # From the largest sum down, so that no rank is used twice.
         counts[1:, rank:] = counts[1:, rank:] + counts[:-1, : counts.shape[1] - rank]
-    return float(counts[span, found:].sum() / math.comb(len(ranks), span))
+    return float(counts[span, observed:].sum() / math.comb(len(ranks), span))
 
 
 METHOD: Final = "confidence sequence, beta mixture"

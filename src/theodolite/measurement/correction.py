@@ -506,18 +506,18 @@ def corrected_mean(
 
 
 def _not_too_sure(
-    found: Estimate | Undefined, people: Floats, codes: NDArray[np.int64], scale: Scale | None
+    estimate: Estimate | Undefined, people: Floats, codes: NDArray[np.int64], scale: Scale | None
 ) -> Estimate | Undefined:
     """Return the mean with the interval of a constant if all labels are equal."""
     labels = people[~np.isnan(people)]
-    if isinstance(found, Undefined) or np.ptp(labels) > 0.0:
-        return found
+    if isinstance(estimate, Undefined) or np.ptp(labels) > 0.0:
+        return estimate
     value = float(labels[0])
     if scale is None:
-        return replace(found, value=value, low=None, high=None, method=NO_VARIATION)
+        return replace(estimate, value=value, low=None, high=None, method=NO_VARIATION)
     _, sizes = np.unique(codes[~np.isnan(people)], return_counts=True)
-    low, high = ends_of_constant(value, sizes.tolist(), scale, found.confidence)
-    return replace(found, value=value, low=low, high=high, method=CONSTANT)
+    low, high = ends_of_constant(value, sizes.tolist(), scale, estimate.confidence)
+    return replace(estimate, value=value, low=low, high=high, method=CONSTANT)
 
 
 def _scores(scores: Sequence[float], labels: Sequence[float | None]) -> tuple[Floats, Floats]:

@@ -186,9 +186,9 @@ def _arrangements(n: int, m: int, draws: int, seed: int, *, is_whole: bool) -> I
         yield rng.permutation(n)[:m].tolist()
 
 
-def _share(statistics: Floats, found: float, *, is_whole: bool) -> float:
+def _share(statistics: Floats, observed: float, *, is_whole: bool) -> float:
     """Return the share of arrangements at least as extreme; random ones include the observed one."""
-    as_far = int((np.abs(statistics) >= abs(found) - SAME).sum())
+    as_far = int((np.abs(statistics) >= abs(observed) - SAME).sum())
     return as_far / len(statistics) if is_whole else (as_far + 1) / (len(statistics) + 1)
 
 

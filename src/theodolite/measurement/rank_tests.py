@@ -281,9 +281,9 @@ def _brunner_munzel(first: Floats, second: Floats) -> tuple[float, float, float]
     return float(beaten_b.mean()), math.sqrt(spread), degrees
 
 
-def _two_sided(chances: Floats, found: float) -> float:
+def _two_sided(chances: Floats, observed: float) -> float:
     """Return twice the smaller tail of a distribution over integers from 0."""
-    position = round(found)
+    position = round(observed)
     return min(2.0 * min(float(chances[: position + 1].sum()), float(chances[position:].sum())), 1.0)
 
 

@@ -255,10 +255,14 @@ def _detections(row: SegmentRow, baselines: Mapping[str, float], rules: WatchRul
 
 
 def _detector_alerts(
-    history: History, application: str, row: SegmentRow, baselines: Mapping[str, float], found: Mapping[str, Detection]
+    history: History,
+    application: str,
+    row: SegmentRow,
+    baselines: Mapping[str, float],
+    detections: Mapping[str, Detection],
 ) -> Iterator[Alert]:
     for name, kind in (("rate", AlertKind.RATE_ROSE), ("level", AlertKind.LEVEL_SLIPPED)):
-        detection = found.get(name)
+        detection = detections.get(name)
         if detection is None or not detection.alarms:
             continue
         first, last = detection.alarms[0], detection.alarms[-1]

@@ -103,17 +103,17 @@ class Plugins:
         return {(HOOKS[hook].kind, part.name): plugin for hook, parts in self.parts.items() for plugin, part in parts}
 
 
-def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
+def installed_plugins(candidates: Iterable[EntryPoint] | None = None) -> Plugins:
     """Return the parts of the installed plugins.
 
     Args:
-        found: Entry points to look at; those of the environment by default.
+        candidates: Entry points to look at; those of the environment by default.
 
     Raises:
         InputError: If plugins cannot be loaded or two parts have one name; lists all faults with plugin, package
             and remedy.
     """
-    points = sorted(entry_points(group=GROUP) if found is None else found, key=lambda point: point.name)
+    points = sorted(entry_points(group=GROUP) if candidates is None else candidates, key=lambda point: point.name)
     problems: list[str] = []
     folders: list[tuple[str, Traversable]] = []
     parts: dict[str, list[tuple[str, Any]]] = {}

@@ -375,7 +375,7 @@ def _contamination(results: CitedResults) -> Block:
             (f"{entry['material']} {entry['version']}".strip(),),
             ("held out" if entry["held_out"] else f"public since {entry['public_since'] or 'an unknown date'}",),
             (results.cite(f"/contamination/{index}/searched_responses"),),
-            (Number(f"/contamination/{index}/found", _found_text(entry)),),
+            (Number(f"/contamination/{index}/found", _matches_text(entry)),),
         )
         for index, entry in enumerate(results.data.get("contamination") or [])
     )
@@ -383,7 +383,7 @@ def _contamination(results: CitedResults) -> Block:
     return DocumentTable(columns=columns, rows=materials) if materials else _quoted("No pack or packet; not tested.")
 
 
-def _found_text(entry: Mapping[str, Any]) -> str:
+def _matches_text(entry: Mapping[str, Any]) -> str:
     if not entry["canaries"]:
         return "no canary; not tested"
     return "; ".join(f"{one['application']}: {', '.join(one['dialogues'])}" for one in entry["found"]) or "none found"

@@ -431,23 +431,25 @@ def resolutions_of(row: WorkItemRow) -> tuple[Resolution, ...]:
     )
 
 
-def add_resolution(row: WorkItemRow, found: Resolution) -> None:
+def add_resolution(row: WorkItemRow, resolution: Resolution) -> None:
     """Add a resolution as the current one of its question and turn; earlier ones stay on record."""
-    before = ResolutionRow.objects.filter(item=row, question=found.question, turn=found.turn or 0, current=True)
+    before = ResolutionRow.objects.filter(
+        item=row, question=resolution.question, turn=resolution.turn or 0, current=True
+    )
     before.update(current=False)
     made = ResolutionRow.objects.create(
         item=row,
-        question=found.question,
-        turn=found.turn or 0,
-        outcome=found.outcome.value if found.outcome else "",
-        value=found.value,
-        cause=found.cause.value if found.cause else "",
-        rationale=found.rationale.strip(),
+        question=resolution.question,
+        turn=resolution.turn or 0,
+        outcome=resolution.outcome.value if resolution.outcome else "",
+        value=resolution.value,
+        cause=resolution.cause.value if resolution.cause else "",
+        rationale=resolution.rationale.strip(),
         created=database_now(),
     )
     ResolverRow.objects.bulk_create(
         ResolverRow(resolution=made, participant_id=participant_id(person), position=position)
-        for position, person in enumerate(_once(found.participants))
+        for position, person in enumerate(_once(resolution.participants))
     )
 
 

@@ -271,7 +271,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def storable_json(text: str) -> str:
     """Return a JSON text with lone surrogates escaped; NUL is always escaped."""
-    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 Filed = TypeVar("Filed", bound=Record)

@@ -484,13 +484,13 @@ class RowNumbers:
         with self._lock:
             return {key: self._known[key] for key in keys if key in self._known}
 
-    def enter(self, found: Mapping[str, int]) -> None:
+    def enter(self, numbers: Mapping[str, int]) -> None:
         """Remember numbers once the transaction that is open has committed."""
-        transaction.on_commit(partial(self._enter, dict(found)))
+        transaction.on_commit(partial(self._enter, dict(numbers)))
 
-    def _enter(self, found: Mapping[str, int]) -> None:
+    def _enter(self, numbers: Mapping[str, int]) -> None:
         with self._lock:
-            self._known.update(found)
+            self._known.update(numbers)
             for key in list(islice(self._known, max(0, len(self._known) - self._kept))):
                 del self._known[key]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, repeat
 
-from theodolite.domain.dialogue import FOUND, Level, TesterType
+from theodolite.domain.dialogue import SEARCH_HEADING, Level, TesterType
 from theodolite.domain.errors import TemplateError
 from theodolite.domain.identity import canonical_json, digest, version_of
 from theodolite.domain.persona import NAME_COLUMN, Attack, Persona, PersonaGroup, Script
@@ -306,7 +306,7 @@ def rules_version() -> str:
     """Return the hash of all instructions of simulated users."""
     tasks = (part for task, rules in TASKS.items() for part in (task.value, rules.text, rules.column))
     shown = (task.value for task, rules in TASKS.items() if rules.is_shown)
-    return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, FOUND, *tasks, *shown)
+    return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, SEARCH_HEADING, *tasks, *shown)
 
 
 class PersonaSequence:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from theodolite.domain.dialogue import Dialogue, Ending, Search, Turn, found_text, in_turn, material_with
+from theodolite.domain.dialogue import Dialogue, Ending, Search, Turn, in_turn, material_with, search_text
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
@@ -101,7 +101,7 @@ class ConversationState:
             planted: Text to insert into the application's source material for this turn.
         """
         number, session = len(self.turns) + 1, self.task.session
-        passages = found_text(prompt, self.task.search(prompt)) if self.task.search else ""
+        passages = search_text(prompt, self.task.search(prompt)) if self.task.search else ""
         if passages:
             self.passages = (*self.passages, in_turn(number, passages))
         request = SayToApplication(

@@ -171,7 +171,7 @@ class _Probe:
     """Calls an application and stores its replies."""
 
     application: ApplicationClient
-    found: Examination
+    examination: Examination
     # A server may remember the sessions of an earlier examination.
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
     sessions: dict[str, None] = field(default_factory=dict)
@@ -187,7 +187,7 @@ class _Probe:
         """Send two plain prompts, and return whether any call succeeded; a filtered reply is an answer."""
         await self.greets()
         self.first = await self._ask("memory", "remembering a code word", KEEP.format(word=WORDS[0]))
-        return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
+        return bool(self.examination.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
 
     async def memory(self) -> None:
         """Search for the code word of one session in its replies and in those of others."""
@@ -196,9 +196,11 @@ class _Probe:
         again = await self._ask("memory", "the code word", RECALL, before)
         if self.first and again and word not in again:
             message = "forgot turn 1 in turn 2; this is fine if prompts are independent"
-            self.found.note(message, Severity.NOTE)
+            self.examination.note(message, Severity.NOTE)
         if word in await self._ask("stranger", "a code word that it never received", RECALL):
-            self.found.note("knows content of another session; sessions must not share state")
+            self.examination.note(
+                "knows content of another session; sessions must not share state"
+            )
         if self.first and isinstance(self.application, Resettable):
             await self._reset(self.application, word)
 
@@ -209,7 +211,9 @@ class _Probe:
             *(self._ask(word, "two sessions at once", KEEP.format(word=word)) for word in ours)
         )
         if any(other in reply for reply, other in zip(replies, reversed(ours), strict=True)):
-            self.found.note("two sessions at once: one received content of the other; sessions must not share state")
+            self.examination.note(
+                "two sessions at once: one received content of the other; sessions must not share state"
+            )
 
     async def odd_prompts(self) -> None:
         await self._ask("odd", "a prompt with line breaks, quotation marks and braces", ODD)
@@ -228,23 +232,23 @@ class _Probe:
             self._failed("a new dialogue", error)
             return
         if word in await self._ask("memory", "a code word from before the reset", RECALL):
-            self.found.note("state survives `StartSession`: it knows content of the previous dialogue")
+            self.examination.note("state survives `StartSession`: it knows content of the previous dialogue")
 
     async def _ask(self, session: str, what: str, prompt: str, *history: Exchange) -> str:
         """Return the reply; empty if there is none."""
         self.sessions[self._key(session)] = None
-        self.found.calls += 1
+        self.examination.calls += 1
         request = SayToApplication(
-            application=self.found.name, prompt=prompt, turn=len(history) + 1, item=session, history=history
+            application=self.examination.name, prompt=prompt, turn=len(history) + 1, item=session, history=history
         )
         try:
             reply = await self.application.reply(request, session=self._key(session))
         except (GatewayError, TemplateError) as error:
             self._failed(what, error)
             return ""
-        self.found.slowest_s = max(self.found.slowest_s, reply.latency_s)
-        self.found.version = self.found.version or reply.answered_as
-        self.found.texts.append(reply.text)
+        self.examination.slowest_s = max(self.examination.slowest_s, reply.latency_s)
+        self.examination.version = self.examination.version or reply.answered_as
+        self.examination.texts.append(reply.text)
         return reply.text
 
     def _key(self, session: str) -> str:
@@ -260,12 +264,12 @@ class _Probe:
         alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
         for what, error in self.failures:
             # If every call fails, messages that differ from call to call add nothing.
-            text = str(error) if self.found.texts else ""
+            text = str(error) if self.examination.texts else ""
             alike.setdefault((type(error), text), []).append((what, error))
         for (what, error), *more in alike.values():
             others = f" and {len(more)} more call{'s' if len(more) > 1 else ''}" if more else ""
             severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.ERROR
-            self.found.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
+            self.examination.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
 
 
 def _look_at_texts(result: Examination) -> None:

@@ -318,12 +318,12 @@ class _Positions:
     """The positions in the plan of some dialogues, by key."""
 
     keys: Collection[str]
-    found: dict[str, int] = field(default_factory=dict)
+    by_key: dict[str, int] = field(default_factory=dict)
 
     def look(self, dialogue: Dialogue, position: int) -> None:
         """Note the position of a dialogue if it is one of them."""
         if dialogue.key in self.keys:
-            self.found[dialogue.key] = position
+            self.by_key[dialogue.key] = position
 
 
 def evidence_of(
@@ -368,7 +368,7 @@ def evidence_of(
         archive=archive,
         answers=builder.table(pools_of(peopled)),
         samples=samples,
-        drawn=sampled.found,
+        drawn=sampled.by_key,
         validation_reports=validation_reports_of(store, study),
         spending=store.spending(run) + event.spending,
         spending_parts=store.spending_parts(run),
@@ -378,7 +378,7 @@ def evidence_of(
         responses=event.responses,
         notes=event.notes,
         coding=event.coding,
-        answered=answered.found,
+        answered=answered.by_key,
         reviews=reviews_of(store, study),
         annotator_attributes=annotator_attributes_in(store, peopled),
         event=event.record,

@@ -164,12 +164,12 @@ class Merge:
         about: dict[str, list[Unit]] = {}
         for unit in annotation_units(study, self.run, sessions, units, origins):
             about.setdefault(unit.subject, []).append(unit)
-        found = [
+        merged = [
             result
             for unit in units
             for result in _unit_results(by_position[unit.position], unit, about.get(unit.key, ()), origins)
         ]
-        for result, outcome in zip(found, self._store.merge(found), strict=True):
+        for result, outcome in zip(merged, self._store.merge(merged), strict=True):
             is_session = result.unit.kind is UnitKind.SESSION
             (self.counts.dialogues if is_session else self.counts.annotations)[outcome] += 1
 

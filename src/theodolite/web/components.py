@@ -354,7 +354,7 @@ def amount_text(n: int) -> str:
 @functools.lru_cache(maxsize=512)
 def _open_pages(section: SidebarSection, role: Role, study: str) -> tuple[tuple[str, str, str], ...]:
     """Return title, address and name of a section's pages that a role may open."""
-    found = []
+    pages = []
     for name, title in section.pages:
         try:
             address = reverse(name, args=[study])
@@ -362,5 +362,5 @@ def _open_pages(section: SidebarSection, role: Role, study: str) -> tuple[tuple[
             continue
         who: object = getattr(resolve(address).func, "access", frozenset())
         if isinstance(who, frozenset) and role in who:
-            found.append((title, address, name))
-    return tuple(found)
+            pages.append((title, address, name))
+    return tuple(pages)

@@ -435,9 +435,9 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
     form = _form(request, edited, shown)
     names = edited.files.names()
     findings = [_finding(item, shown.name, edited, names) for item in reading.diagnostics]
-    faults = [found for found in findings if found.is_fault]
+    faults = [finding for finding in findings if finding.is_fault]
     buttons = study_trials.trial_buttons(reading.loaded.study) if reading.loaded is not None else {}
-    steps = _steps(request, edited, shown, [found for found in findings if found.is_problem], form)
+    steps = _steps(request, edited, shown, [finding for finding in findings if finding.is_problem], form)
     return {
         **edited.context,
         "edited": edited,
@@ -449,7 +449,7 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
         **steps,
         "files": [(name, edited.page(name), _n_in(faults, name)) for name in names],
         "drafts": edited.files.drafts() if edited.files.has_drafts else (),
-        "findings": sorted(findings, key=lambda found: (not found.is_fault, not found.is_here)),
+        "findings": sorted(findings, key=lambda finding: (not finding.is_fault, not finding.is_here)),
         "table_uses": table_uses(edited.files),
         "n_faults": len(faults),
         "deleted": [(name, edited.page(name)) for name in edited.files.deleted()],
@@ -503,8 +503,8 @@ def _is_part(button: study_trials.TrialButton, form: PartForm | None, file: str)
 def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[TextVersion, str] | None:
     """Return the stored version named by the address, with its text."""
     number = request.GET.get("version", "")
-    found = next((item for item in edited.files.versions(name) if str(item.number) == number), None)
-    return (found, edited.files.version(name, found.number)) if found else None
+    version = next((item for item in edited.files.versions(name) if str(item.number) == number), None)
+    return (version, edited.files.version(name, version.number)) if version else None
 
 
 def _finding(item: LocatedDiagnostic, name: str, edited: EditedStudy, names: Sequence[str]) -> ShownDiagnostic:
@@ -525,9 +525,9 @@ def _rows(
 ) -> dict[str, list[FormRow]]:
     """Return the fields of a form, each with the errors on its line and the buttons that try it."""
     lines: dict[int, list[ShownDiagnostic]] = {}
-    for found in findings:
-        if found.is_here and found.is_fault:
-            lines.setdefault(found.item.line, []).append(found)
+    for finding in findings:
+        if finding.is_here and finding.is_fault:
+            lines.setdefault(finding.item.line, []).append(finding)
     tries = [(heading, button) for heading, group in buttons.items() for button in group]
     fields, more = of_step(form, step) if form else ((), ())
     return {
@@ -540,7 +540,7 @@ def _rows(
 
 
 def _n_in(faults: Sequence[ShownDiagnostic], name: str) -> int:
-    return sum(found.item.file == name for found in faults)
+    return sum(finding.item.file == name for finding in faults)
 
 
 def _steps(
@@ -566,5 +566,5 @@ def _steps(
     except (InputError, NotFound):
         return result
     location = StepLocation(base=edited.page(files.main), step=step, part=part if shown.name == files.main else "")
-    found = [found.item for found in faults if found.item.file == files.main]
-    return result | {"steps": shown_steps(top, found, location)}
+    diagnostics = [finding.item for finding in faults if finding.item.file == files.main]
+    return result | {"steps": shown_steps(top, diagnostics, location)}

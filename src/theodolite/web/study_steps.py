@@ -140,16 +140,18 @@ class StepLocation:
         return self.step == step.key
 
 
-def shown_steps(top: PartForm, found: Sequence[LocatedDiagnostic], location: StepLocation) -> tuple[ShownStep, ...]:
+def shown_steps(
+    top: PartForm, diagnostics: Sequence[LocatedDiagnostic], location: StepLocation
+) -> tuple[ShownStep, ...]:
     """Return the steps of a study file.
 
     Args:
         top: Form of the whole file.
-        found: Errors and open items of the file.
+        diagnostics: Errors and open items of the file.
         location: The place of the page.
     """
     fields = {field.key: field for field in (*top.fields, *top.more)}
-    counts = _counts(fields, found)
+    counts = _counts(fields, diagnostics)
     return tuple(_shown(number, step, fields, counts, location) for number, step in enumerate(STEPS, start=1))
 
 
@@ -186,11 +188,11 @@ def _form_of(field: FormField) -> str:
     return field.key if field.widget is Widget.LINK else GENERAL
 
 
-def _counts(fields: Mapping[str, FormField], found: Sequence[LocatedDiagnostic]) -> dict[str, int]:
+def _counts(fields: Mapping[str, FormField], diagnostics: Sequence[LocatedDiagnostic]) -> dict[str, int]:
     """Return the number of errors and open items by the top-level key in whose lines they are."""
     starts = sorted((field.line, key) for key, field in fields.items() if field.line)
     counts: dict[str, int] = {}
-    for item in found:
+    for item in diagnostics:
         if item.severity is Severity.NOTE:
             continue
         key = next((key for line, key in reversed(starts) if line <= item.line), "study")

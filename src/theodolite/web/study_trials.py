@@ -215,14 +215,14 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
             instrument=questionnaire.instrument, template="web/editing/preview_questionnaire.html", context=context
         )
         return _embeddable(form_page(request, page, is_first="answered" not in request.POST))
-    found = _guideline(study, name)
-    if found is None:
+    chosen = _guideline(study, name)
+    if chosen is None:
         return _refused(
             request, edited, "No preview", f"The text has no questionnaire, category or guideline `{name}`."
         )
     shown = GuidelinePreview(
-        guideline=found[0],
-        title=found[1],
+        guideline=chosen[0],
+        title=chosen[1],
         reference=reference_of(study),
         template="web/editing/preview_guideline.html",
         context=context,

@@ -98,7 +98,7 @@ def test_decisions_are_stored_without_the_texts_and_the_release_is_prepared_agai
     assert "Ana" not in stored
     assert prepared == [(closed.token, RELEASE)]
     entry = AuditEntry.objects.get(verb="decided about identifiers")
-    assert entry.facts == {"decided": 2, "found": 2}
+    assert entry.facts == {"decided": 2, "detected": 2}
 
 
 @pytest.mark.parametrize(

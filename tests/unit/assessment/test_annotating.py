@@ -236,7 +236,7 @@ def labels(operator, *values, scale=ONE_TO_FIVE, violation=Violation.PROHIBITED_
 def test_a_sign_gives_the_worst_label_and_no_sign_the_best(operator, value, found, absent):
     given = labels(operator, value)
 
-    assert (given.found, given.absent) == (found, absent)
+    assert (given.present, given.absent) == (found, absent)
 
 
 def test_a_rule_about_withheld_information_searches_for_refusals():

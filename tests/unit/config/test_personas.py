@@ -28,7 +28,7 @@ def test_a_template_of_the_folder_comes_before_a_shipped_one(folder):
 
     template = loaded.study.personas[0].template
     assert (template.text, template.edition, template.shipped) == ("I am {{ name }}.", "2", False)
-    assert [item.where for item in loaded.found] == ["personas/customer.md"]
+    assert [item.where for item in loaded.resources] == ["personas/customer.md"]
 
 
 def test_rows_are_files_next_to_the_study_or_parameters(folder):

@@ -12,7 +12,7 @@ from tests.fakes.event import a_session as begun
 from tests.fakes.event import an_open_event
 from tests.fresh_stores import fresh_store
 
-from theodolite.domain.dialogue import Ending, FoundPassages, Level, Passage, TurnState, found_in
+from theodolite.domain.dialogue import Ending, Level, Passage, SearchResult, TurnState, split_searches
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import Exchange
@@ -72,8 +72,8 @@ def test_a_prompt_is_searched_and_the_passages_reach_application_and_dialogue():
 
     assert asked.context == 'Passages found for "Fee?": 1\n\n[1] faq, paragraph 1\nFree.'
     [held] = event.store.dialogues(event.run)
-    found = (FoundPassages(turn=1, passages=(passage,)), FoundPassages(turn=2, passages=()))
-    assert found_in(held.context, ["Fee?", "And?"]) == ("", found)
+    found = (SearchResult(turn=1, passages=(passage,)), SearchResult(turn=2, passages=()))
+    assert split_searches(held.context, ["Fee?", "And?"]) == ("", found)
 
 
 def test_a_retry_sends_the_same_request_again(event, session):

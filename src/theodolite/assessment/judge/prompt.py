@@ -451,8 +451,8 @@ def escaped(text: str) -> str:
     """
     if text.isascii() and "|" not in text and "INST]" not in text and text.replace("\n", "").isprintable():
         return text  # nearly every text; a search by character takes ten times as long
-    visible = _UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
-    return _TEMPLATE.sub(lambda found: f"{found[0]}{_JOINER}", visible)
+    visible = _UNSEEN.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
+    return _TEMPLATE.sub(lambda match: f"{match[0]}{_JOINER}", visible)
 
 
 _KEPT = 256

@@ -528,11 +528,11 @@ class WorkerProcess(WorkerChannel):
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def _text(found: object) -> str:
-    if not isinstance(found, str):
-        message = f"a text was expected; got a {type(found).__name__}"
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        message = f"a text was expected; got a {type(value).__name__}"
         raise TypeError(message)
-    return found
+    return value
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

@@ -183,7 +183,7 @@ def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
     if not materials:
         return ()
     guarded = {digest: material.name for material in materials for digest in material.canaries}
-    found: dict[str, dict[str, dict[str, None]]] = {material.name: {} for material in materials}
+    matches: dict[str, dict[str, dict[str, None]]] = {material.name: {} for material in materials}
     n = 0
     for dialogue in evidence.archive.dialogues() if guarded else ():
         for turn in dialogue.turns:
@@ -191,12 +191,12 @@ def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
             for text in CANARY.findall(turn.response):
                 name = guarded.get(canary_digest(text))
                 if name is not None:
-                    found[name].setdefault(dialogue.application, {})[dialogue.label] = None
+                    matches[name].setdefault(dialogue.application, {})[dialogue.label] = None
     return tuple(
         ContaminationCheck(
             material=material,
             responses=n if material.canaries else 0,
-            found={application: tuple(labels) for application, labels in found[material.name].items()},
+            matches={application: tuple(labels) for application, labels in matches[material.name].items()},
         )
         for material in materials
     )
@@ -297,11 +297,11 @@ def _settings(
     settings = evidence.answers.settings
     own = positions_of(evidence.study, evidence.answers, application, guideline)
     applicable = [position for position in own if rule.applies_to(settings[position].groups)]
-    found_conditions = conditions(settings[position] for position in own)
+    own_conditions = conditions(settings[position] for position in own)
     whole = EstimateSubject(application=application.name)
     by_condition = [
         (at.limited(whole), [position for position in applicable if at.holds(settings[position])])
-        for at in found_conditions
+        for at in own_conditions
     ]
     filled: list[tuple[EstimateSubject, Positions]] = [
         (subject, positions) for subject, positions in by_condition if positions

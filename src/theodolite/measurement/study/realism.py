@@ -356,7 +356,7 @@ class RoleBreakBook:
         self._limits = {scenario.name: scenario.turns for scenario in scenarios}
         self._n: Counter[RoleBreakKind] = Counter()
         self._unread: Counter[RoleBreakKind] = Counter()
-        self._found = {rule.kind: PackedLapses() for rule in rules.rules}
+        self._role_breaks = {rule.kind: PackedLapses() for rule in rules.rules}
 
     def look(self, dialogue: Dialogue) -> None:
         """Check a dialogue by every applicable rule; only dialogues of simulated users are checked.
@@ -377,7 +377,7 @@ class RoleBreakBook:
             self._n[rule.kind] += 1
             self._unread[rule.kind] += bool(rule.words) and not knows
             for role_break in _role_breaks(dialogue, prompts, rule, self._rules, limit):
-                self._found[rule.kind].append(role_break)
+                self._role_breaks[rule.kind].append(role_break)
 
     def checks(self) -> tuple[RoleBreakCheck, ...]:
         """Return one check for each rule, including those without a finding; empty if no dialogue was read."""
@@ -387,7 +387,7 @@ class RoleBreakBook:
                 meaning=rule.meaning,
                 n=self._n[rule.kind],
                 unread=self._unread[rule.kind],
-                role_breaks=self._found[rule.kind],
+                role_breaks=self._role_breaks[rule.kind],
             )
             for rule in self._rules.rules
             if self._n[rule.kind]

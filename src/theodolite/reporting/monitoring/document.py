@@ -205,13 +205,13 @@ def _profile(profile: OrderProfile | Undefined) -> dict[str, Json]:
     }
 
 
-def _order(found: OrderValue) -> dict[str, Json]:
+def _order(order_value: OrderValue) -> dict[str, Json]:
     entry: dict[str, Json] = {
-        "value": found.value,
-        "band": found.band.value if found.band else None,
-        "in_gap": found.in_gap,
+        "value": order_value.value,
+        "band": order_value.band.value if order_value.band else None,
+        "in_gap": order_value.in_gap,
     }
-    chance = found.chance
+    chance = order_value.chance
     if isinstance(chance, Undefined):
         return {**entry, **dict.fromkeys(("chance", "chance_mean", "chance_at_most", "chance_at_least", "p_value"))}
     return {

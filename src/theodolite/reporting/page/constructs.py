@@ -52,10 +52,10 @@ def construct_blocks(subject: Subject) -> tuple[ConstructBlock, ...]:
     return tuple(_construct_block(subject, construct, result) for construct, result in by_construct.items() if result)
 
 
-def _construct_block(subject: Subject, construct: Construct, found: Sequence[ConstructAnswers]) -> ConstructBlock:
+def _construct_block(subject: Subject, construct: Construct, answer_sets: Sequence[ConstructAnswers]) -> ConstructBlock:
     title, about = _CONSTRUCTS[construct]
-    has_scenarios = any(answers.scenario for answers in found)
-    questions = {(answers.instrument, answers.question.name) for answers in found if not answers.annotator}
+    has_scenarios = any(answers.scenario for answers in answer_sets)
+    questions = {(answers.instrument, answers.question.name) for answers in answer_sets if not answers.annotator}
     shares = [
         share
         for finding in subject.findings.codings
@@ -66,7 +66,7 @@ def _construct_block(subject: Subject, construct: Construct, found: Sequence[Con
     return ConstructBlock(
         title=title,
         about=about,
-        charts=_construct_charts(subject, found),
+        charts=_construct_charts(subject, answer_sets),
         table=Table(
             title=f"{title}: answers",
             columns=columns(
@@ -79,14 +79,14 @@ def _construct_block(subject: Subject, construct: Construct, found: Sequence[Con
                 "n",
                 "Missing",
             ),
-            rows=tuple(_construct_rows(subject, found, has_scenarios=has_scenarios)),
+            rows=tuple(_construct_rows(subject, answer_sets, has_scenarios=has_scenarios)),
         ),
         themes=theme_table(f"{title}: themes of free-text answers", shares),
     )
 
 
-def _construct_charts(subject: Subject, found: Sequence[ConstructAnswers]) -> tuple[Chart, ...]:
-    whole = [answers for answers in found if not answers.scenario]
+def _construct_charts(subject: Subject, answer_sets: Sequence[ConstructAnswers]) -> tuple[Chart, ...]:
+    whole = [answers for answers in answer_sets if not answers.scenario]
     keys = dict.fromkeys(
         (
             construct_answers.instrument,
@@ -121,11 +121,11 @@ def _answered_by(subject: Subject, answers: ConstructAnswers) -> str:
 
 
 def _construct_rows(
-    subject: Subject, found: Sequence[ConstructAnswers], *, has_scenarios: bool
+    subject: Subject, answer_sets: Sequence[ConstructAnswers], *, has_scenarios: bool
 ) -> Iterator[Sequence[Value | TableCell]]:
     """Yield a row for each question, application and scenario; a question has one cell for its rows."""
-    keys = [(answers.instrument, answers.annotator, answers.level, answers.question.name) for answers in found]
-    for index, one in enumerate(found):
+    keys = [(answers.instrument, answers.annotator, answers.level, answers.question.name) for answers in answer_sets]
+    for index, one in enumerate(answer_sets):
         is_first = index == 0 or keys[index] != keys[index - 1]
         span = next((n for n, key in enumerate(keys[index:]) if key != keys[index]), len(keys) - index)
         question_text = one.question.text or one.question.name

@@ -9,7 +9,7 @@ from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.annotator import REFERENCE, Annotator, ModelJudge
-from theodolite.domain.dialogue import Dialogue, Ending, TesterType, found_in
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType, split_searches
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.identity import SHORT, Json, keyed_draw
 from theodolite.domain.persona import Persona, Strategy
@@ -204,7 +204,7 @@ def _dialogue(dialogue: Dialogue, interned: _Kept) -> dict[str, Json]:
         entry["strategies"] = [_strategy(strategy, interned.scenarios) for strategy in dialogue.strategies]
     if dialogue.scripted:
         entry["scripted"] = list(dialogue.scripted)
-    material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
+    material, searches = split_searches(dialogue.context, [turn.prompt for turn in dialogue.turns])
     if material:
         entry["context"] = interned.context(material)
     if any(turn.context for turn in dialogue.turns):

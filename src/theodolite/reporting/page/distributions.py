@@ -263,11 +263,11 @@ def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> 
 
 
 def _vote_panels(
-    subject: Subject, found: Mapping[str, _ByVotes], title: str, legend: str, unit: str, name: str
+    subject: Subject, by_application: Mapping[str, _ByVotes], title: str, legend: str, unit: str, name: str
 ) -> Chart | None:
     """Return histograms of votes by application; None if there are no votes."""
     sizes: Counter[int] = Counter()
-    for by_votes in found.values():
+    for by_votes in by_application.values():
         for (size, _), votes in by_votes.items():
             sizes[size] += votes.n
     if not sizes:
@@ -276,7 +276,7 @@ def _vote_panels(
     columns_of = vote_columns(usual)
     panels = []
     for index, application in enumerate(subject.study.applications):
-        own = found.get(application.name, {})
+        own = by_application.get(application.name, {})
         parts = []
         for column, (first, last) in enumerate(columns_of):
             those = [own[usual, n] for n in range(first, last + 1) if (usual, n) in own]

@@ -153,11 +153,11 @@ def _rows(subject: Subject) -> Iterator[tuple[Value | TableCell, ...]]:
             )
 
 
-def _forecast(found: Precision | Undefined) -> tuple[Value, ...]:
-    if isinstance(found, Undefined):
-        return (found, *("undefined" for _ in GROWTHS), "undefined")
-    widths = (found.half_width, *found.expected)
-    return (*(f"{figures.points(width)} points" for width in widths), f"{figures.count(found.n_difference)} each")
+def _forecast(precision: Precision | Undefined) -> tuple[Value, ...]:
+    if isinstance(precision, Undefined):
+        return (precision, *("undefined" for _ in GROWTHS), "undefined")
+    widths = (precision.half_width, *precision.expected)
+    return (*(f"{figures.points(width)} points" for width in widths), f"{figures.count(precision.n_difference)} each")
 
 
 def cost_of(subject: Subject, n_more: int) -> str:

@@ -290,13 +290,13 @@ class _Layout:
         return with_data, [child for child in below if child not in with_data]
 
     def _is_empty(self, name: str) -> bool:
-        if self._found[name].outcomes.used:
+        if self._finding_by_node[name].outcomes.used:
             return False
         node = self._design.by_name[name]
         return not isinstance(node, SummaryNode) or all(self._is_empty(child) for child in node.children)
 
     @cached_property
-    def _found(self) -> Mapping[str, NodeFinding]:
+    def _finding_by_node(self) -> Mapping[str, NodeFinding]:
         return {node.node: node for node in self.finding.nodes}
 
     @cached_property
@@ -311,7 +311,7 @@ class _Layout:
         return self._weights[name]
 
     def _cell(self, name: str, key: int, parent: int, depth: int, ends: tuple[float, float]) -> IcicleCell:
-        result = self._found[name]
+        result = self._finding_by_node[name]
         title = self._title(name)
         value = "" if result.value is None else number(result.value)
         width = (ends[1] - ends[0]) * WIDTH
@@ -376,11 +376,11 @@ def _fitting(title: str, width: float) -> str:
     return f"{title[: letters - 1].rstrip()}…" if letters >= 5 else ""
 
 
-def _step(found: NodeFinding) -> int:
-    scale = range_of(found.result.unit)
-    if found.value is None or scale is None:
+def _step(node_finding: NodeFinding) -> int:
+    scale = range_of(node_finding.result.unit)
+    if node_finding.value is None or scale is None:
         return -1
-    share = (found.value - scale.lowest) / scale.width
+    share = (node_finding.value - scale.lowest) / scale.width
     return min(max(int(share * STEPS), 0), STEPS - 1)
 
 
@@ -420,8 +420,8 @@ def _detail(
     }
 
 
-def _numbers(found: NodeFinding) -> dict[str, Json]:
-    result, scale = found.result, range_of(found.result.unit)
+def _numbers(node_finding: NodeFinding) -> dict[str, Json]:
+    result, scale = node_finding.result, range_of(node_finding.result.unit)
     if not isinstance(result, Estimate) or scale is None:
         return {}
     return {
@@ -433,9 +433,9 @@ def _numbers(found: NodeFinding) -> dict[str, Json]:
     }
 
 
-def _facts(node: object, found: NodeFinding) -> Iterator[tuple[str, str]]:
-    outcomes = found.outcomes
-    yield "Dialogues", figures.count(found.n_dialogues)
+def _facts(node: object, node_finding: NodeFinding) -> Iterator[tuple[str, str]]:
+    outcomes = node_finding.outcomes
+    yield "Dialogues", figures.count(node_finding.n_dialogues)
     yield "Answers", f"{figures.count(outcomes.used)} of {figures.count(outcomes.planned - outcomes.not_applicable)}"
     lost = {
         "missing": outcomes.missing,
@@ -444,14 +444,14 @@ def _facts(node: object, found: NodeFinding) -> Iterator[tuple[str, str]]:
         "unparseable": outcomes.unparseable,
     }
     yield "Not measured", ", ".join(f"{figures.count(n)} {name}" for name, n in lost.items() if n) or "0"
-    if isinstance(found.result, Estimate) and found.result.n_clusters is not None:
-        yield "Independent groups", figures.count(found.result.n_clusters)
+    if isinstance(node_finding.result, Estimate) and node_finding.result.n_clusters is not None:
+        yield "Independent groups", figures.count(node_finding.result.n_clusters)
     if isinstance(node, SummaryNode):
         yield "Summary", node_kind_text(node)
-    if isinstance(found.result, Estimate):
-        yield "Interval", found.result.method
-    if found.empty:
-        yield f"Left out, {NO_DATA}", ", ".join(found.empty)
+    if isinstance(node_finding.result, Estimate):
+        yield "Interval", node_finding.result.method
+    if node_finding.empty:
+        yield f"Left out, {NO_DATA}", ", ".join(node_finding.empty)
 
 
 def _escaped(value: Json) -> str:

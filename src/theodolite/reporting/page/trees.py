@@ -252,8 +252,8 @@ class _Drawer:
             answers=self._answers(finding, result),
         )
 
-    def _answers(self, finding: TreeFinding, found: NodeFinding) -> LeafList | None:
-        node = self.design.by_name[found.node]
+    def _answers(self, finding: TreeFinding, node_finding: NodeFinding) -> LeafList | None:
+        node = self.design.by_name[node_finding.node]
         if not isinstance(node, AnswersNode):
             return None
         return leaf_list(self.subject, self.people, finding, node, most=self.most_answers)
@@ -269,18 +269,18 @@ def _answer_rows(answers: LeafList | None) -> list[Json]:
     return [[row.label, row.turn, row.said, row.who] for _, rows in answers.pages for row in rows]
 
 
-def _notes(found: NodeFinding) -> Iterator[str]:
-    if found.empty and found.value is not None:
-        yield f"without data, excluded: {', '.join(found.empty)}"
-    if found.worst_odds:
-        child, share = max(found.worst_odds.items(), key=lambda item: item[1])
+def _notes(node_finding: NodeFinding) -> Iterator[str]:
+    if node_finding.empty and node_finding.value is not None:
+        yield f"without data, excluded: {', '.join(node_finding.empty)}"
+    if node_finding.worst_odds:
+        child, share = max(node_finding.worst_odds.items(), key=lambda item: item[1])
         yield f"highest: {child}, with odds of {number(share)}"
-    if found.spread:
-        yield f"annotators of one dialogue differ by {number(found.spread)}"
+    if node_finding.spread:
+        yield f"annotators of one dialogue differ by {number(node_finding.spread)}"
 
 
-def _bar(found: NodeFinding) -> IntervalBar | None:
-    result = found.result
+def _bar(node_finding: NodeFinding) -> IntervalBar | None:
+    result = node_finding.result
     scale = range_of(result.unit)
     if not isinstance(result, Estimate) or scale is None:
         return None
@@ -446,8 +446,8 @@ def leaf_list(
     )
 
 
-def _all(found: NodeFinding) -> str:
-    return figures.count(found.outcomes.planned)
+def _all(node_finding: NodeFinding) -> str:
+    return figures.count(node_finding.outcomes.planned)
 
 
 def _versions(subject: Subject, finding: TreeFinding, node: AnswersNode) -> Iterator[str]:

@@ -308,7 +308,7 @@ def _contamination(check: ContaminationCheck) -> Json:
         "scenarios": list(material.scenarios),
         "canaries": len(material.canaries),
         "searched_responses": check.responses,
-        "found": [{"application": name, "dialogues": list(labels)} for name, labels in check.found.items()],
+        "found": [{"application": name, "dialogues": list(labels)} for name, labels in check.matches.items()],
     }
 
 

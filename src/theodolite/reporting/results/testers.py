@@ -41,23 +41,23 @@ from theodolite.domain.study_parts import Risk, TopicTally
 from theodolite.reporting.results.estimates import number_entry, short_number_entry, subject_entry
 
 
-def coding_entry(found: CodingFinding) -> dict[str, Json]:
+def coding_entry(finding: CodingFinding) -> dict[str, Json]:
     """Return one entry of the list `codings`."""
     return {
-        "questionnaire": found.questionnaire,
-        "question": found.question,
-        "text": found.text,
-        "codebook": found.codebook,
-        "codebook_name": found.name,
-        "codebook_revision": found.revision,
-        "answers": found.n,
-        "coders": found.n_coders,
-        "states": {state.value: n for state, n in found.states.items()},
-        "alike": number_entry(found.alike),
-        "alpha": number_entry(found.alpha),
-        "codes": [_agreement(code) for code in found.codes],
-        "pairs": [_pair(pair, found.coders) for pair in found.pairs],
-        "themes": [_theme(theme) for theme in found.themes],
+        "questionnaire": finding.questionnaire,
+        "question": finding.question,
+        "text": finding.text,
+        "codebook": finding.codebook,
+        "codebook_name": finding.name,
+        "codebook_revision": finding.revision,
+        "answers": finding.n,
+        "coders": finding.n_coders,
+        "states": {state.value: n for state, n in finding.states.items()},
+        "alike": number_entry(finding.alike),
+        "alpha": number_entry(finding.alpha),
+        "codes": [_agreement(code) for code in finding.codes],
+        "pairs": [_pair(pair, finding.coders) for pair in finding.pairs],
+        "themes": [_theme(theme) for theme in finding.themes],
         "quotes": [
             {
                 "text": quote.text,
@@ -65,7 +65,7 @@ def coding_entry(found: CodingFinding) -> dict[str, Json]:
                 "application": quote.application,
                 "level": quote.level.value,
             }
-            for quote in found.quotes
+            for quote in finding.quotes
         ],
     }
 

@@ -214,7 +214,7 @@ def _more_testers(evidence: Evidence, findings: Findings) -> str:
     crowded = [rate for rate in rates_of(findings, evidence.study) if rate.group is None and _is_crowded(rate)]
     if not crowded:
         return ""
-    k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])
+    k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda pair: pair[0])
     _, testers = cluster_nouns(evidence.answers.settings, rate.measurement.subject)
     return f"add {testers} rather than repeats: {k} of them carry all this evidence."
 

@@ -167,9 +167,9 @@ def _labels(report: ValidationReport, authority: str) -> str:
     return "; ".join([f"macro-F1 {coefficient_text(macro.result)}, n {figures.count(macro.result.n)}", *each])
 
 
-def _label(found: Sequence[Measurement], label: str) -> str:
+def _label(measurements: Sequence[Measurement], label: str) -> str:
     by_measure = {
-        measurement.measure: measurement.result for measurement in found if measurement.subject.label == label
+        measurement.measure: measurement.result for measurement in measurements if measurement.subject.label == label
     }
     precision, recall = (rate_text(by_measure[measure]) for measure in (Measure.CLASS_PRECISION, Measure.CLASS_RECALL))
     return f"{label}: precision {precision}, recall {recall}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Quote
 from theodolite.domain.answer_rules import label_of
-from theodolite.domain.dialogue import Dialogue, TesterType, found_in
+from theodolite.domain.dialogue import Dialogue, TesterType, split_searches
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.persona import Persona
 from theodolite.domain.run import Failure
@@ -130,7 +130,7 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
     if dialogue.withheld:
         return [("texts", f"withheld: {dialogue.withheld}")]
     user = dialogue.persona.name if dialogue.persona is not None else "user"
-    material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
+    material, searches = split_searches(dialogue.context, [turn.prompt for turn in dialogue.turns])
     result = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
     entries = [("source", material)] if material and dialogue.held_by is TesterType.RECORDED else []
     for turn in dialogue.turns:

@@ -391,10 +391,10 @@ def _corrected_subject(guideline: Guideline, correction: Correction) -> str:
     return correction.measurement.application + (f" {correction.measurement.subject.rule}".rstrip() if several else "")
 
 
-def _undefined_corrections(study: Study, guideline: Guideline, found: Sequence[Correction]) -> list[str]:
+def _undefined_corrections(study: Study, guideline: Guideline, corrections: Sequence[Correction]) -> list[str]:
     """Return why rates have no correction: one sentence for each reason."""
     alike: dict[str, list[Correction]] = {}
-    for correction in found:
+    for correction in corrections:
         if isinstance(correction.result, Undefined):
             alike.setdefault(correction.result.reason.rstrip("."), []).append(correction)
     texts = []

@@ -210,7 +210,9 @@ def _highest(finding: TreeFinding) -> NodeFinding | None:
     return max((each for each in result if each.value is not None), key=lambda each: each.value or 0.0, default=None)
 
 
-def _top_text(found: NodeFinding | None) -> str:
-    if found is None:
+def _top_text(node_finding: NodeFinding | None) -> str:
+    if node_finding is None:
         return NO_DATA
-    return f"{found.node} {node_value_text(found)} of {figures.number_of(found.n_dialogues, 'dialogue')}"
+    return (
+        f"{node_finding.node} {node_value_text(node_finding)} of {figures.number_of(node_finding.n_dialogues, 'dialogue')}"
+    )

@@ -232,9 +232,9 @@ def _canaries(check: ContaminationCheck) -> str:
     if not check.responses:
         return "no response was searched for its canary"
     searched = f"{figures.count(check.responses)} responses searched"
-    if not check.found:
+    if not check.matches:
         return f"no canary in {searched}; this does not exclude contamination"
-    parts = (f"{name} repeats a canary in {', '.join(labels)}" for name, labels in check.found.items())
+    parts = (f"{name} repeats a canary in {', '.join(labels)}" for name, labels in check.matches.items())
     return f"contaminated: {'; '.join(parts)} ({searched})"
 
 

@@ -92,9 +92,9 @@ def plugin_measure_texts(findings: Findings) -> Iterator[str]:
         yield f"{name}: {plugin_value_text(result)}"
 
 
-def plugin_value_text(found: PluginMeasurement) -> str:
+def plugin_value_text(measurement: PluginMeasurement) -> str:
     """Return the value of a plugin's measure with its interval and its counts."""
-    result, outcomes = found.result, found.outcomes
+    result, outcomes = measurement.result, measurement.outcomes
     if isinstance(result, Undefined):
         return undefined_text(result)
     ends = "no interval" if result.low is None or result.high is None else f"{result.low:.4g} to {result.high:.4g}"

@@ -48,17 +48,19 @@ def lnds_text(profile: OrderProfile) -> str:
     return f"LNDS {profile.lnds.value:,.0f}{_comparison(profile.lnds)}"
 
 
-def _comparison(found: OrderValue) -> str:
-    parts = [band_text(found)] if found.band else []
-    parts += [chance_text(found.chance)] if not isinstance(found.chance, Undefined) else []
+def _comparison(order_value: OrderValue) -> str:
+    parts = [band_text(order_value)] if order_value.band else []
+    parts += [chance_text(order_value.chance)] if not isinstance(order_value.chance, Undefined) else []
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def band_text(found: OrderValue) -> str:
+def band_text(order_value: OrderValue) -> str:
     """Return the band of a value; a dash if there is none."""
-    if found.band is None:
+    if order_value.band is None:
         return "-"
-    return f"{found.band.value}, between the ranges of the published table" if found.in_gap else found.band.value
+    return (
+        f"{order_value.band.value}, between the ranges of the published table" if order_value.in_gap else order_value.band.value
+    )
 
 
 def chance_text(chance: Chance | Undefined) -> str:

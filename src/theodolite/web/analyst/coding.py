@@ -208,7 +208,7 @@ def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProjec
     rationale = request.POST.get("rationale", "")[:MEMO]
     resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
     analyst.access.audit(
-        "resolved a coding disagreement", f"answer {analyst.token_of_answer(text.answer)}", found=action
+        "resolved a coding disagreement", f"answer {analyst.token_of_answer(text.answer)}", action=action
     )
 
 
@@ -229,7 +229,7 @@ def _difference_page(
             for letter, coder in zip("ABCDEF", order, strict=False)
         ],
         "codes": [(code, code.name in chosen) for code in (book.codes if book else ())],
-        "found": stands.resolution,
+        "resolution": stands.resolution,
         "agreed": listed(agreed) if agreed is not None else "",
         "state": stands.state.value,
     }
@@ -329,7 +329,7 @@ class ThemeGrid:
 class CodedQuestion:
     """One open question with the results of its coding."""
 
-    found: CodingFinding
+    finding: CodingFinding
     states: tuple[tuple[str, int], ...]
     alike: str
     alpha: str
@@ -340,7 +340,7 @@ class CodedQuestion:
     @property
     def is_begun(self) -> bool:
         """Whether any of its answers was coded twice."""
-        return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.found.states)
+        return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.finding.states)
 
 
 def latest_findings(analyst: AnalystContext, n_answers: int) -> Figures:
@@ -374,7 +374,7 @@ def coded_question(coding_finding: CodingFinding) -> CodedQuestion:
     """Return the results of coding one question in displayed form."""
     groups = dict.fromkeys((_attribute(theme), theme.level.value) for theme in coding_finding.themes if theme.group)
     return CodedQuestion(
-        found=coding_finding,
+        finding=coding_finding,
         states=tuple((state.value, n) for state, n in coding_finding.states.items()),
         alike=number_text(coding_finding.alike),
         alpha=number_text(coding_finding.alpha),

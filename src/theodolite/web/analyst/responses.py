@@ -145,8 +145,8 @@ class AnalystContext:
         """
         questions = [(questionnaire.name, question.name) for questionnaire, question in open_questions(self.study)]
         keys = self.store.events.sessions.keys(self.study.name)
-        found = self.meant(token, ((key, *question) for question in questions for key in keys))
-        project = self.coding_project([found[0]])
+        questions_of_session = self.meant(token, ((key, *question) for question in questions for key in keys))
+        project = self.coding_project([questions_of_session[0]])
         for text in project.texts:
             if self.token_of_answer(text.answer) == token:
                 return project, text

@@ -149,7 +149,7 @@ class RiskLine:
     """One risk with one application at one level, as text."""
 
     where: str
-    found: str
+    result: str
     open: str
     n_records: int
     records: tuple[tuple[str, str], ...]
@@ -172,7 +172,7 @@ class ReviewLine:
     token: str
     risk: str
     level: str
-    found: str = ""
+    result: str = ""
     signs: tuple[str, ...] = ()
 
 
@@ -273,7 +273,7 @@ def _done(analyst: AnalystContext, review: CombinedReview, answers: Sequence[Que
         token=analyst.token_of(review.risk, review.session),
         risk=review.risk,
         level=level.value if level else "",
-        found="materialised" if review.materialised else "not materialised",
+        result="materialised" if review.materialised else "not materialised",
     )
 
 
@@ -305,7 +305,7 @@ def _asked(study: Study, condition: Condition) -> str:
 def _review_line(risk_finding: RiskFinding) -> RiskLine:
     return RiskLine(
         where=f"{risk_finding.application}, {risk_finding.level.value}",
-        found=detected_text(risk_finding),
+        result=detected_text(risk_finding),
         open=open_findings_text(risk_finding),
         n_records=len(risk_finding.materialised),
         records=tuple(

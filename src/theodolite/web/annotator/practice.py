@@ -227,7 +227,7 @@ def result(request: HttpRequest, annotator: AnnotatorContext, category: str) -> 
     if last_result is None:
         return redirect(annotator.address("home"))
     is_open = category in quality.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
-    context = {"access": annotator.access, "title": humanize(category), "found": last_result, "is_open": is_open}
+    context = {"access": annotator.access, "title": humanize(category), "result": last_result, "is_open": is_open}
     return render(request, "web/annotator/result.html", context)
 
 

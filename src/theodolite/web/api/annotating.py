@@ -402,7 +402,7 @@ def import_labels(request: HttpRequest, study: str, body: task_records.LabelsInp
     try:
         stored = import_label_rows(context, [row for _, row in rows], by=body.annotator)
     except InvalidStudyError as error:
-        found = [
+        errors = [
             {
                 "where": rows[fault.line - 1][0],
                 "expected": fault.message,
@@ -410,8 +410,8 @@ def import_labels(request: HttpRequest, study: str, body: task_records.LabelsInp
             }
             for fault in error.located_diagnostics
         ]
-        message = f"nothing was stored: {found[0]['where']}: {found[0]['expected']}"
-        raise ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, message, errors=found) from error
+        message = f"nothing was stored: {errors[0]['where']}: {errors[0]['expected']}"
+        raise ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, message, errors=errors) from error
     counts = {"new": len(stored.new), "revised": len(stored.revised), "unchanged": stored.unchanged}
     token = token_of(request).token
     access.audit("imported labels by API", f"study {access.hosted.token}", token=token, by=body.annotator, **counts)

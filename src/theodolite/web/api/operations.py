@@ -132,10 +132,10 @@ def read_dialogue(
     """Return a completed dialogue with its turns, by its label."""
     access = permitted(request, "read_dialogue", study)
     source = run_records(_context(access, query.run), include_text=query.include_text)
-    found = dialogue_at(source, dialogue)
+    record = dialogue_at(source, dialogue)
     facts = {"token": token_of(request).token, "include_text": query.include_text}
-    access.audit("read dialogue by API", f"dialogue {found['id']}", **facts)
-    return found
+    access.audit("read dialogue by API", f"dialogue {record['id']}", **facts)
+    return record
 
 
 @api.get(

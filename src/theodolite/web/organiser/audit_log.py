@@ -47,7 +47,7 @@ class Line:
     @property
     def short_subject(self) -> str:
         """The subject with content hashes cut to 12 digits, for the table; the CSV file has them whole."""
-        return _HASH.sub(lambda found: found[0][:12], self.subject)
+        return _HASH.sub(lambda match: match[0][:12], self.subject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

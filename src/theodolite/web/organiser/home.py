@@ -323,8 +323,8 @@ def studies(request: HttpRequest) -> HttpResponse:
         try:
             hosted = host_study(form.cleaned_data["folder"], account_of(request))
             return redirect("organiser:editions", hosted.token)
-        except InvalidStudyError as found:
-            errors = render_diagnostics(found.located_diagnostics, limit=None, ending="No study was added.")
+        except InvalidStudyError as error:
+            errors = render_diagnostics(error.located_diagnostics, limit=None, ending="No study was added.")
         except InputError as error:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)

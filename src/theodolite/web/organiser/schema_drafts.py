@@ -502,10 +502,10 @@ def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
     try:
         loaded = _loaded(access)
         context = {"access": access, "shown": _shown(loaded), "notes": loaded.notes}
-    except InvalidStudyError as found:
+    except InvalidStudyError as error:
         context = {
             "access": access,
-            "errors": render_diagnostics(found.located_diagnostics, limit=None, ending="Nothing was published."),
+            "errors": render_diagnostics(error.located_diagnostics, limit=None, ending="Nothing was published."),
         }
     return render(request, "web/questions/list.html", context)
 

@@ -229,8 +229,8 @@ def _evidence(hosted: HostedStudy) -> dict[SeriesPart, tuple[str, ...]]:
         study = event_of(hosted, row.edition if row else "").study
     except (Http404, TheodoliteError):
         return dict.fromkeys(SeriesPart, ())
-    found = review_evidence(study, CitedResults(json.loads(file.read_text(encoding="utf-8"))))
-    return {part: tuple(map(plain_text, lines)) for part, lines in found.items()}
+    lines_by_part = review_evidence(study, CitedResults(json.loads(file.read_text(encoding="utf-8"))))
+    return {part: tuple(map(plain_text, lines)) for part, lines in lines_by_part.items()}
 
 
 def _member(kind: type[E], value: str | None) -> E | None:

@@ -249,7 +249,7 @@ class QuestionAgreementLine:
 
     name: str
     ask: str
-    found: QuestionAgreement
+    agreement: QuestionAgreement
     alike: IntervalBar
     alpha: IntervalBar
     given: SpreadBar
@@ -296,7 +296,7 @@ def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[Orde
     return QuestionAgreementLine(
         name=humanize(question_agreement.question),
         ask=ask,
-        found=question_agreement,
+        agreement=question_agreement,
         alike=interval_bar(question_agreement.alike),
         alpha=interval_bar(question_agreement.alpha),
         given=bar_of(question_agreement.prevalence),
@@ -363,7 +363,7 @@ class OrderLine:
 class GroupLine:
     """People with the same self-description."""
 
-    found: GroupAgreement
+    agreement: GroupAgreement
     within: IntervalBar
     across: IntervalBar
 
@@ -386,7 +386,7 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "question": figures.asked.name,
         "name": humanize(figures.asked.name),
         "text": figures.asked.text,
-        "found": results,
+        "agreement": results,
         "alike": interval_bar(results.alike),
         "alpha": interval_bar(results.alpha),
         "again": again and (interval_bar(again.alike), interval_bar(again.alpha), again.n_shared),
@@ -474,7 +474,7 @@ def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: Questio
     attribute = request.GET.get("attribute", "")
     group_agreements = figures.groups(attribute) if attribute in known else ()
     groups = [
-        GroupLine(found=group, within=interval_bar(group.within), across=interval_bar(group.across))
+        GroupLine(agreement=group, within=interval_bar(group.within), across=interval_bar(group.across))
         for group in group_agreements
     ]
     return {"attributes": [(name, humanize(name), name == attribute) for name in known], "groups": groups}

@@ -292,7 +292,7 @@ def _listed(
     n, stages = matches.count(), matches.stages()
     return {
         "n": n,
-        "found": [_line(row) for row in matches.page(annotator.records, reader=annotator.participant, page=page)],
+        "lines": [_line(row) for row in matches.page(annotator.records, reader=annotator.participant, page=page)],
         "pages": Pages(page=page, n=n, size=listing.PAGE),
         "keep": sought.query + "&" if sought.query else "",
         "stages": [

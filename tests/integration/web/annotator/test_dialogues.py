@@ -39,7 +39,7 @@ def test_the_address_contains_the_view(event, sami):
     everything, disputed = listed(sami, event), listed(sami, event, "?alike=no&category=risk_assessment")
 
     assert everything.context["n"] == WorkItemRow.objects.count() > 1
-    assert [one.items[0].text for one in disputed.context["found"]] == ["disputed in 3"]
+    assert [one.items[0].text for one in disputed.context["lines"]] == ["disputed in 3"]
     assert disputed.context["sought"].query == "category=risk_assessment&alike=no"
     assert (disputed.context["stages"][3][1:], disputed.context["n"]) == (("disputed", 1, False), 1)
 
@@ -49,7 +49,7 @@ def test_an_invalid_address_is_reported_and_lists_nothing(event, sami, query):
     page = listed(sami, event, query)
 
     assert page.status_code == 400
-    assert "found" not in page.context
+    assert "lines" not in page.context
     assert page.context["problem"]
 
 
@@ -110,7 +110,7 @@ def test_all_matches_can_be_offered_to_an_annotator_and_revoked(event, sami):
 
 
 def test_actions_affect_only_selected_dialogues(event, sami):
-    shown = listed(sami, event, "?stage=waiting").context["found"]
+    shown = listed(sami, event, "?stage=waiting").context["lines"]
     acted(sami, event, act="first", which="ticked", dialogue=[shown[0].token], query="stage=waiting")
 
     assert WorkItemRow.objects.filter(is_first=True).count() == 1
