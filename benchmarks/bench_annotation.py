@@ -102,7 +102,7 @@ def filled(n: int):
                     scenario="s",
                     scenario_version=digest("s"),
                     level="model testing",
-                    held_by="script",
+                    tester_type="script",
                     pair_key=digest(u.key),
                     cluster="c",
                     ending="script ended",

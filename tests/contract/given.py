@@ -100,7 +100,7 @@ def a_dialogue(unit: Unit, **changes: object) -> Dialogue:
         "scenario": "returns",
         "scenario_version": digest("scenario"),
         "level": Level.MODEL_TESTING,
-        "held_by": TesterType.SIMULATED_USER,
+        "tester_type": TesterType.SIMULATED_USER,
         "pair_key": digest("pair", unit.label),
         "cluster": "customers-1",
         "turns": (

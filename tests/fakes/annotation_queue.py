@@ -132,7 +132,7 @@ def a_dialogue(unit: Unit, **changes: object) -> Dialogue:
         "scenario": "series",
         "scenario_version": digest("series"),
         "level": Level.RED_TEAMING,
-        "held_by": TesterType.SIMULATED_USER,
+        "tester_type": TesterType.SIMULATED_USER,
         "pair_key": digest("pair", unit.label),
         "cluster": "ana",
         "turns": (

@@ -60,7 +60,7 @@ def dialogue(*turns: Turn, key: str = "unit-1", label: str = "d001", **more) -> 
         "scenario": "shop",
         "scenario_version": "s",
         "level": Level.MODEL_TESTING,
-        "held_by": TesterType.SCRIPT,
+        "tester_type": TesterType.SCRIPT,
         "pair_key": "p",
         "cluster": "c",
         "ending": Ending.SCRIPT_END,

@@ -85,7 +85,7 @@ def pooled_evidence(
             scenario="shop",
             tester=Script(key=label, prompts=("Hello",)),
             level=Level.MODEL_TESTING,
-            held_by=TesterType.SCRIPT,
+            tester_type=TesterType.SCRIPT,
             pair_key=digest(label),
             cluster="",
         )

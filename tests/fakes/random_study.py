@@ -163,7 +163,7 @@ class _Draw:
                 scenario="shop",
                 tester=Script(key=f"s{number}", prompts=("Hello",)),
                 level=Level.MODEL_TESTING,
-                held_by=self._tester,
+                tester_type=self._tester,
                 pair_key=digest(str(number)),
                 cluster=f"c{rng.randint(1, clusters)}" if rng.random() < 0.8 else "",
                 groups={"kind": rng.choice(["safe", "unsafe"])} if rng.random() < 0.9 else {},

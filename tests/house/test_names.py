@@ -55,6 +55,7 @@ FORMER_NAMES = frozenset(
         "GoodAnswer",
         "Guestbook",
         "GuidelineShelf",
+        "HOLDERS",
         "Handover",
         "HeldBy",
         "Here",

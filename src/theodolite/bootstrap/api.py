@@ -26,7 +26,7 @@ from theodolite.domain.errors import InputError, RunStopped, did_you_mean
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.gate import GateResult, GateState, worst_of
-from theodolite.domain.plan import held_by_runs, selection_of
+from theodolite.domain.plan import run_sessions, selection_of
 from theodolite.domain.run import Failure, Spending
 from theodolite.execution.clients import Clients
 from theodolite.measurement.sample_size import compare_sides
@@ -117,7 +117,7 @@ class _Call:
 
     async def hold(self, context: StudyContext) -> RunResult:
         """Run the study until its plan is complete or a stop condition holds."""
-        part = selection_of(self.only, held_by_runs(context.sessions), context.loaded.study.personas)
+        part = selection_of(self.only, run_sessions(context.sessions), context.loaded.study.personas)
         options = replace(self.options, concurrency=slots_for(context), selection=part)
         return await run_study(context, options, progress=self.progress or Silent(), before_asking=_check_endpoint)
 
@@ -355,7 +355,9 @@ class StudyRun:
         Raises:
             InputError: If pandas is not installed, or the review is missing.
         """
-        if include_text and any(dialogue.held_by.value == "person" for dialogue in self.evidence.archive.dialogues()):
+        if include_text and any(
+            dialogue.tester_type.value == "person" for dialogue in self.evidence.archive.dialogues()
+        ):
             require_privacy_review(self.context.loaded.folder, self.evidence.run.number)
         return _frame(self.evidence, dialogue_rows(self.evidence, include_text=include_text))
 

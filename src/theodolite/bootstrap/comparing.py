@@ -88,16 +88,16 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
         )
         raise InputError(message)
     loaded = replace(context.loaded, study=study, recordings=recordings)
-    sessions = event_sessions(study, sessions, _held_by_then(context.store, run))
+    sessions = event_sessions(study, sessions, _dialogues_by_then(context.store, run))
     return replace(context, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
 
 
-def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
+def _dialogues_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
     """Return the dialogues of people up to the last one of a run."""
     summaries = dialogue_summaries(store, run.study)
     if not summaries:
         return []
-    theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is TesterType.PERSON}
+    theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.tester_type is TesterType.PERSON}
     last = max((item.ordinal for item in summaries if item.unit in theirs), default=-1)
     return [item for item in summaries if item.ordinal <= last]
 

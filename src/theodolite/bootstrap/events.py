@@ -272,7 +272,7 @@ def run_records(context: StudyContext, *, include_text: bool = False, with_peopl
     """
     run, sessions = context.current_run(), context.sessions
     settings = map(sessions.setting, range(len(sessions)))
-    if include_text and any(setting.held_by is TesterType.PERSON for setting in settings):
+    if include_text and any(setting.tester_type is TesterType.PERSON for setting in settings):
         require_privacy_review(context.loaded.folder, run.number)
     study = context.loaded.study
     return RunRecords(

@@ -272,7 +272,7 @@ def _write_dialogues(context: StudyContext, path: Path, form: ExportForm, guidel
 def _require_review(context: StudyContext) -> None:
     """Refuse texts of people without a finished privacy review; other runs need none."""
     evidence = context.evidence()
-    if any(dialogue.held_by is TesterType.PERSON for dialogue in evidence.archive.dialogues()):
+    if any(dialogue.tester_type is TesterType.PERSON for dialogue in evidence.archive.dialogues()):
         require_privacy_review(context.loaded.folder, evidence.run.number)
 
 

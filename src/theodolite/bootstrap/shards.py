@@ -24,7 +24,7 @@ from theodolite.config.required_access import named_keys
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import InputError, NotFound, StorageUnavailable
 from theodolite.domain.identity import version_of
-from theodolite.domain.plan import held_by_runs
+from theodolite.domain.plan import run_sessions
 from theodolite.domain.shards import NetworkEvent, Shard, header_in, require_same_study, sessions_in, shard_lines
 from theodolite.execution.clients import BlockingExecutor
 from theodolite.gateways.applications.connections import Connections, network_use
@@ -69,7 +69,7 @@ def write_shard(context: StudyContext, shard: Shard, folder: Path) -> Path:
     """
     study, sessions = context.loaded.study, context.sessions
     run = context.store.run_of(context.plan)
-    at = shard.of(range(len(held_by_runs(sessions))))
+    at = shard.of(range(len(run_sessions(sessions))))
     results = session_results(context.store, study, run, sessions, at)
     path = folder / shard_file(study.name, shard)
     header = header_of(study, context.plan, str(shard), tuple(_network_events(context)))
@@ -97,7 +97,7 @@ def merge_shards(context: StudyContext, paths: Sequence[Path], *, shard: Shard |
         require_same_study(str(file), header, header_of(study, context.plan))
         for _ in sessions_in(str(file), _lines(file)):
             pass
-    everything = range(len(held_by_runs(sessions)))
+    everything = range(len(run_sessions(sessions)))
     at = everything if shard is None else shard.of(everything)
     merge = Merge(context.store, study, context.plan, sessions)
     for file in files:

@@ -21,7 +21,7 @@ from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.tool_imports import ImportedStudy, TableMapping, import_results
 from theodolite.cli.main import Group
 from theodolite.cli.terminal import as_line, json_option, study_argument, width
-from theodolite.config.dialogue_imports import HOLDERS, DialogueColumns
+from theodolite.config.dialogue_imports import IMPORTED_TESTER_TYPES, DialogueColumns
 from theodolite.config.label_imports import ImportColumns, is_label_file, spelling_of
 from theodolite.config.threads import ThreadSpeakers, Ways
 from theodolite.domain.annotating.label_sample import KeptLabels
@@ -64,8 +64,8 @@ def import_() -> None:
 @click.option("--level-column", default="", metavar="COLUMN", help="Level of each row.")
 @click.option(
     "--tester-type",
-    "held_by",
-    type=click.Choice([holder.value for holder in HOLDERS]),
+    "tester_type",
+    type=click.Choice([holder.value for holder in IMPORTED_TESTER_TYPES]),
     default=TesterType.RECORDED.value,
     help="Who played the user.",
 )
@@ -115,7 +115,8 @@ def dialogues(
     """  # noqa: D301 - click's mark for "keep these lines"
     named = ("application", "scenario", "level")
     columns = {
-        name: texts[name] for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "held_by")
+        name: texts[name]
+        for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "tester_type")
     }
     constants = {f"of_{name}": texts[name] for name in named}
     means = DialogueColumns(**columns, **constants, **{name: texts[f"{name}_column"] for name in named})

@@ -362,7 +362,7 @@ def _withheld(viewed: ViewedRun, dialogue: Dialogue | None) -> str:
     materials = viewed.evidence.study.materials
     if any(material.is_held_out and dialogue.scenario in material.scenarios for material in materials):
         return "the scenario's packet is held out"
-    if dialogue.held_by is not TesterType.PERSON:
+    if dialogue.tester_type is not TesterType.PERSON:
         return ""
     try:
         require_privacy_review(viewed.context.loaded.folder, viewed.evidence.run.number)

@@ -41,7 +41,7 @@ from theodolite.cli.terminal import (
     width,
 )
 from theodolite.domain.errors import InputError
-from theodolite.domain.plan import held_by_runs, selection_of
+from theodolite.domain.plan import run_sessions, selection_of
 from theodolite.domain.run import Run, UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, RunStatus
 
@@ -170,7 +170,7 @@ def run(
         options = RunOptions(
             kinds=STAGES[stage] if stage else frozenset(UnitKind),
             limit=limit,
-            selection=selection_of(only, held_by_runs(context.sessions), context.loaded.study.personas),
+            selection=selection_of(only, run_sessions(context.sessions), context.loaded.study.personas),
             new_run=new_run,
             retry_failed=retry_failed,
             concurrency=concurrency or slots_for(context),

@@ -25,7 +25,7 @@ from theodolite.domain.study import Study
 
 W = TypeVar("W", bound=StrEnum)
 
-HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
+IMPORTED_TESTER_TYPES = (TesterType.PERSON, TesterType.RECORDED)
 """Possible tester types of an imported dialogue."""
 
 _TEXT_FIELDS = ("id", "turn", "prompt", "response", "context", "withheld")
@@ -51,7 +51,7 @@ class DialogueColumns:
         of_application: The application of all rows.
         of_scenario: The scenario of all rows.
         of_level: The level of all rows.
-        held_by: Tester type.
+        tester_type: Tester type.
     """
 
     prompt: str = "prompt"
@@ -67,7 +67,7 @@ class DialogueColumns:
     of_application: str = ""
     of_scenario: str = ""
     of_level: str = ""
-    held_by: str = TesterType.RECORDED.value
+    tester_type: str = TesterType.RECORDED.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,9 @@ class _DialogueReader:
             [item.name for item in scenarios],
         )
         level = self._word(recorded_dialogue, "level", self._cell_text(recorded_dialogue.columns, "level"), Level)
-        held_by = self._word(recorded_dialogue, "held by", self.means.held_by, TesterType, HOLDERS)
+        tester_type = self._word(
+            recorded_dialogue, "tester type", self.means.tester_type, TesterType, IMPORTED_TESTER_TYPES
+        )
         has_text = all(
             turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in recorded_dialogue.turns
         )
@@ -181,14 +183,14 @@ class _DialogueReader:
                 recorded_dialogue.line,
                 f"has neither prompt nor response in a turn of `{recorded_dialogue.key}`; state why it is withheld",
             )
-        if not (application and scenario and level and held_by and has_text):
+        if not (application and scenario and level and tester_type and has_text):
             return None
         return ImportedDialogue(
             item=recorded_dialogue.key,
             application=application,
             scenario=scenario,
             level=level,
-            held_by=held_by,
+            tester_type=tester_type,
             turns=recorded_dialogue.turns,
             tester=recorded_dialogue.columns.get(self.means.tester, "").strip(),
             repeat=recorded_dialogue.repeat,

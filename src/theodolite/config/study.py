@@ -406,7 +406,7 @@ class NodeSpec(Spec):
     """The question whose individual answers are its leaves, `guideline.question`."""
     levels: OneOrMore | None = None
     """With `answers`: only these levels of testing, e.g. `red teaming`."""
-    held_by: OneOrMore | None = None
+    tester_type: OneOrMore | None = None
     """With `answers`: only dialogues by these tester types: `script`, `simulated user`, `person`, `recorded`."""
     by: OneOrMore | None = None
     """With `answers`: only answers of these annotators, or of `person`, `model`, `rule`, `reference`, `tester`."""

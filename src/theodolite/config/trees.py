@@ -209,7 +209,7 @@ class _PlannedAnswers:
         settings = [
             level
             for level, holder in self.settings
-            if (not node.levels or level in node.levels) and (not node.held_by or holder in node.held_by)
+            if (not node.levels or level in node.levels) and (not node.tester_type or holder in node.tester_type)
         ]
         if node.question in self.testers:
             levels = self.testers[node.question]
@@ -249,7 +249,7 @@ def _settings(study: Study) -> Iterator[tuple[str, str]]:
         return
     for block in tester_blocks(study):
         if len(block.testers):
-            yield block.level.value, block.held_by.value
+            yield block.level.value, block.tester_type.value
 
 
 def _annotators(study: Study) -> dict[str, frozenset[str]]:
@@ -360,7 +360,7 @@ def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Calla
 
 
 def _is_simulated(node: AnswersNode) -> bool:
-    return node.held_by == (TesterType.SIMULATED_USER.value,)
+    return node.tester_type == (TesterType.SIMULATED_USER.value,)
 
 
 def _named(names: Sequence[str]) -> str:

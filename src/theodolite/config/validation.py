@@ -180,6 +180,7 @@ RENAMED = {
     "passes": "per_item",
     "judge_passes": "judges_per_item",
     "callable": "python",
+    "held_by": "tester_type",
 }
 """Former names of keys, with their current names."""
 

@@ -497,7 +497,7 @@ def _labelled(context: StudyContext) -> None:
 
 def _rows(content: Content, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
     """Yield both coders' answers on a dialogue of a human tester."""
-    if dialogue.held_by is not TesterType.PERSON:
+    if dialogue.tester_type is not TesterType.PERSON:
         return
     shown_replies = {
         name for turn in dialogue.turns for name, (_, text) in content["replies"].items() if text == turn.response

@@ -324,7 +324,7 @@ def _dialogue(run: Run, study: Study, number: int, content: dict[str, Any]) -> D
         scenario=scenario.name,
         scenario_version=version_of(scenario),
         level=Level(str(content["level"])),
-        held_by=TesterType.SCRIPT,
+        tester_type=TesterType.SCRIPT,
         pair_key=digest("demo", str(number)),
         cluster=f"demo {number}",
         turns=(),

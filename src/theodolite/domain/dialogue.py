@@ -190,7 +190,7 @@ class Dialogue:
         scenario: Name of the scenario.
         scenario_version: Content hash of the scenario.
         level: Level of testing.
-        held_by: Tester type.
+        tester_type: Tester type.
         pair_key: Hash of the tester's side and the repeat number; two
             applications' dialogues with equal pair keys are a pair.
         cluster: Common property of similar dialogues: the persona or script.
@@ -211,7 +211,7 @@ class Dialogue:
     scenario: str
     scenario_version: str
     level: Level
-    held_by: TesterType
+    tester_type: TesterType
     pair_key: str
     cluster: str
     turns: tuple[Turn, ...]

@@ -127,7 +127,7 @@ class StrategyTally:
         strategy: Name of the strategy.
         application: Name of the application.
         level: Level of testing, as text.
-        held_by: Tester type, as text.
+        tester_type: Tester type, as text.
         planned: Dialogues planned with it; count.
         tries: Completed dialogues with it; count.
         attempts: Attempts in them; count.
@@ -143,7 +143,7 @@ class StrategyTally:
     strategy: str
     application: str
     level: str
-    held_by: str
+    tester_type: str
     planned: int
     tries: int
     attempts: int

@@ -221,7 +221,7 @@ class LiveDialogueSummary:
         kind: The last failure.
         groups: Attributes that the participant states, by name.
         strategies: Strategies and attempts that a red teamer noted.
-        held_by: Tester type; a person, unless it was imported.
+        tester_type: Tester type; a person, unless it was imported.
     """
 
     key: str
@@ -235,7 +235,7 @@ class LiveDialogueSummary:
     kind: FailureKind | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
     strategies: tuple[Strategy, ...] = ()
-    held_by: TesterType = TesterType.PERSON
+    tester_type: TesterType = TesterType.PERSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +297,7 @@ class ImportedDialogue:
         application: Name of an application of the study.
         scenario: Name of a scenario of the study.
         level: Level of testing.
-        held_by: Kind of tester: a person, or a recording without more information.
+        tester_type: Kind of tester: a person, or a recording without more information.
         turns: The turns.
         tester: The tester's name in the file; empty if there is none.
         repeat: Number among dialogues of the same item and application, from 1.
@@ -308,7 +308,7 @@ class ImportedDialogue:
     application: str
     scenario: str
     level: Level
-    held_by: TesterType
+    tester_type: TesterType
     turns: tuple[RecordedTurn, ...]
     tester: str = ""
     repeat: int = 1

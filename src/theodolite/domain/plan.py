@@ -85,7 +85,7 @@ class Setting:
         application: Name of the application.
         scenario: Name of the scenario.
         level: Level of testing.
-        held_by: Tester type.
+        tester_type: Tester type.
         cluster: Common property of similar dialogues; empty if none are similar.
         groups: Group name to value.
         kind: Kind of tester.
@@ -97,7 +97,7 @@ class Setting:
     application: str
     scenario: str
     level: Level
-    held_by: TesterType
+    tester_type: TesterType
     cluster: str
     groups: Mapping[str, str]
     kind: TesterKind
@@ -116,7 +116,7 @@ class PlannedSession:
         scenario: Name of the scenario.
         tester: A completed persona, a script or a simulated red teamer.
         level: Level of testing.
-        held_by: Tester type.
+        tester_type: Tester type.
         repeat: Number of the repetition, from 1.
         pair_key: Hash of what the tester's side sees and the repeat, without
             application or judge; 64 hexadecimal digits.
@@ -129,7 +129,7 @@ class PlannedSession:
     scenario: str
     tester: Tester
     level: Level
-    held_by: TesterType
+    tester_type: TesterType
     pair_key: str
     cluster: str
     repeat: int = 1
@@ -142,7 +142,7 @@ class PlannedSession:
             application=self.application,
             scenario=self.scenario,
             level=self.level,
-            held_by=self.held_by,
+            tester_type=self.tester_type,
             cluster=self.cluster,
             groups=self.groups,
             kind=KINDS[type(self.tester)],
@@ -334,7 +334,7 @@ class EventSessions(JoinedSessions):
         self.left_out = frozenset(left_out)
 
 
-def held_by_runs(sessions: Sessions) -> Sessions:
+def run_sessions(sessions: Sessions) -> Sessions:
     """Return the sessions that are in the run's own plan."""
     return sessions.planned if isinstance(sessions, EventSessions) else sessions
 

@@ -32,7 +32,7 @@ class Leaf:
         replicate: Number of the repetition by the same annotator, from 1.
         cluster: Common property of similar dialogues; the dialogue itself if empty.
         level: Level of testing.
-        held_by: Tester type.
+        tester_type: Tester type.
         groups: Group name to value.
     """
 
@@ -46,7 +46,7 @@ class Leaf:
     replicate: int = 1
     cluster: str = ""
     level: str = ""
-    held_by: str = ""
+    tester_type: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class AnswersNode:
         name: Name of the node.
         question: The question, as `instrument.question`.
         levels: Only dialogues of these levels of testing; all if empty.
-        held_by: Only dialogues of these tester types; all if empty.
+        tester_type: Only dialogues of these tester types; all if empty.
         by: Only answers of these: names of annotators, or `person`, `model`, `rule`, `reference`, `tester`; all if
             empty. If it is empty or names `person`, a final label replaces the other labels of its dialogue.
         among: Only dialogues of these groups; group name to value.
@@ -128,7 +128,7 @@ class AnswersNode:
     name: str
     question: str
     levels: tuple[str, ...] = ()
-    held_by: tuple[str, ...] = ()
+    tester_type: tuple[str, ...] = field(default=(), metadata={"stored_as": "held_by"})
     by: tuple[str, ...] = ()
     among: Mapping[str, str] = field(default_factory=dict)
     range: ValueRange | None = None

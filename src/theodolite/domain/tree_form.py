@@ -46,7 +46,7 @@ _RANGE = re.compile(rf"\s*({_NUMBER})\s*(?:-|\u2013|\.\.|to)\s*({_NUMBER})\s*")
 
 
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "answers": ("answers", "levels", "held_by", "by", "among", "scale", "orientation", "title"),
+    "answers": ("answers", "levels", "tester_type", "by", "among", "scale", "orientation", "title"),
     "transform": ("transform", "of", "scale", "values", "orientation", "title"),
     "per": ("per", "of", "summary", "title"),
     "summary": ("summary", "of", "weigh", "side", "beside", "title", "about"),
@@ -234,7 +234,7 @@ def _answers(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNo
         name=name,
         question=reader.text(plain["answers"], "answers"),
         levels=reader.choices(plain.get("levels"), Level, "levels"),
-        held_by=reader.choices(plain.get("held_by"), TesterType, "held_by"),
+        tester_type=reader.choices(plain.get("tester_type"), TesterType, "tester_type"),
         by=reader.texts(plain.get("by"), "by"),
         among={
             str(group): reader.text(part, f"among {group}")
@@ -348,7 +348,7 @@ def _node_form(node: TreeNode) -> dict[str, Json]:
             return _filled(
                 answers=node.question,
                 levels=list(node.levels),
-                held_by=list(node.held_by),
+                tester_type=list(node.tester_type),
                 by=list(node.by),
                 among=dict(node.among),
                 scale=scale or (_range_form(node.range) if node.range else ""),
@@ -418,13 +418,13 @@ LEAF_KEYS = (
     "replicate",
     "cluster",
     "level",
-    "held_by",
+    "tester_type",
     "groups",
 )
 """Keys of a leaf, in the order of the file."""
 
 
-_TEXTS = ("question", "session", "by", "kind", "cluster", "level", "held_by")
+_TEXTS = ("question", "session", "by", "kind", "cluster", "level", "tester_type")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -527,7 +527,7 @@ def leaf_document(leaf: Leaf) -> dict[str, Json]:
         "replicate": None if leaf.replicate == 1 else leaf.replicate,
         "cluster": leaf.cluster,
         "level": leaf.level,
-        "held_by": leaf.held_by,
+        "tester_type": leaf.tester_type,
         "groups": dict(leaf.groups),
     }
     return {key: value for key, value in plain.items() if value not in (None, "", {})}

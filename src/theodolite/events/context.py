@@ -198,9 +198,9 @@ class _Entry:
             session=self._session(key, dialogue),
             number=1,
             ordinal=self.ordinal,
-            ending=Ending.TESTER_LEFT if dialogue.held_by is TesterType.PERSON else Ending.SCRIPT_END,
+            ending=Ending.TESTER_LEFT if dialogue.tester_type is TesterType.PERSON else Ending.SCRIPT_END,
             turns=len(dialogue.turns),
-            held_by=dialogue.held_by,
+            tester_type=dialogue.tester_type,
         )
         unit = person_unit(self.event.run, summary, self.index, self.event.plan.n_sessions)
         self.ordinal, self.index = self.ordinal + 1, self.index + 1
@@ -257,7 +257,7 @@ def _dialogue(
         scenario=dialogue.scenario,
         scenario_version=version_of(scenario),
         level=dialogue.level,
-        held_by=dialogue.held_by,
+        tester_type=dialogue.tester_type,
         pair_key=digest(
             "brought", dialogue.level.value, dialogue.scenario, dialogue.item, str(dialogue.repeat), requested
         ),

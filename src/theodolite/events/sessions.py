@@ -305,7 +305,7 @@ def _result(event: EventContext, session: Session, live: LiveDialogue, ending: E
         scenario=session.scenario,
         scenario_version=version_of(scenario),
         level=session.level,
-        held_by=TesterType.PERSON,
+        tester_type=TesterType.PERSON,
         pair_key=pair_key_of(session, visit, live.number),
         cluster=session.participant,
         turns=tuple(_with_response(turn) for turn in turns_of(live)),

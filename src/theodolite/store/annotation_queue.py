@@ -132,7 +132,7 @@ def add_items(
                 category=name,
                 version=versions[name],
                 again=again,
-                tester=dialogue.cluster if dialogue.held_by == TesterType.PERSON.value else "",
+                tester=dialogue.cluster if dialogue.tester_type == TesterType.PERSON.value else "",
                 passes=design.process.passes,
                 draw=keyed_draw(design.process.seed, f"queue {name}", dialogue.unit.key),
                 created=now,

@@ -509,8 +509,8 @@ def _summaries(dialogues: QuerySet[LiveDialogueRow]) -> list[LiveDialogueSummary
     counts = dict(turns.values_list("dialogue_id").annotate(n=Count("id")))
     completed = DialogueRow.objects.filter(unit_id__in=[row.unit_id for row in rows])
     pairs = {
-        unit: (pair_key, TesterType(held_by))
-        for unit, pair_key, held_by in completed.values_list("unit_id", "pair_key", "held_by")
+        unit: (pair_key, TesterType(tester_type))
+        for unit, pair_key, tester_type in completed.values_list("unit_id", "pair_key", "tester_type")
     }
     kinds = dict(turns.exclude(kind="").order_by("number").values_list("dialogue_id", "kind"))
     people = profiles_of(list({row.session.participant.key for row in rows}))
@@ -548,7 +548,7 @@ def _summary(
         unit=row.unit.key if row.unit else "",
         turns=turns,
         pair_key=pair[0],
-        held_by=pair[1],
+        tester_type=pair[1],
         kind=FailureKind(kind) if kind else None,
         groups=profile.attributes if profile else {},
         strategies=strategies,

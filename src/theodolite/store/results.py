@@ -533,12 +533,12 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
 def _keys(rows: Sequence[AnnotationRow]) -> dict[int, tuple[str, str]]:
     """Return the key of the unit and of the dialogue of some annotations; labels by people have no unit."""
     about = rows_of(DialogueRow, "id", (row.dialogue_id for row in rows), columns=("id", "unit_id"))
-    held_by = {row.id: row.unit_id for row in about}
+    unit_of_dialogue = {row.id: row.unit_id for row in about}
     own = [row.unit_id for row in rows if row.unit_id is not None]
-    units = rows_of(UnitRow, "id", [*held_by.values(), *own], columns=("id", "key"))
+    units = rows_of(UnitRow, "id", [*unit_of_dialogue.values(), *own], columns=("id", "key"))
     key_of = {row.id: row.key for row in units}
     return {
-        row.id: (key_of[row.unit_id] if row.unit_id is not None else "", key_of[held_by[row.dialogue_id]])
+        row.id: (key_of[row.unit_id] if row.unit_id is not None else "", key_of[unit_of_dialogue[row.dialogue_id]])
         for row in rows
     }
 

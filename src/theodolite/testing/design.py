@@ -43,7 +43,7 @@ class TesterBlock:
         return Level.RED_TEAMING if self._kind is TesterKind.ATTACK else Level.MODEL_TESTING
 
     @property
-    def held_by(self) -> TesterType:
+    def tester_type(self) -> TesterType:
         """Testers: the tester's side of sessions."""
         return TesterType.SCRIPT if self._kind is TesterKind.SCRIPT else TesterType.SIMULATED_USER
 
@@ -62,7 +62,7 @@ class TesterBlock:
             application=application,
             scenario=self.scenario.name,
             level=self.level,
-            held_by=self.held_by,
+            tester_type=self.tester_type,
             cluster=strategy or key,
             groups=groups_of(self.grouped_by, self._values(index)),
             kind=kind,

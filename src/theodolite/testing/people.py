@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
-from theodolite.domain.plan import Cell, EventSessions, PlannedSession, Sessions, Slot, held_by_runs
+from theodolite.domain.plan import Cell, EventSessions, PlannedSession, Sessions, Slot, run_sessions
 from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.session import Session, SessionState
@@ -146,7 +146,7 @@ def _completed_session(study: Study, index: int, summary: LiveDialogueSummary) -
         scenario=session.scenario,
         tester=Slot(level=session.level, number=session.slot, stratum=session.stratum),
         level=session.level,
-        held_by=summary.held_by,
+        tester_type=summary.tester_type,
         pair_key=summary.pair_key or digest("no pair", summary.key),
         cluster=pseudonym(study, session.participant),
         repeat=summary.number,
@@ -161,7 +161,7 @@ def _empty_session(study: Study, at: int, slot: Slot, index: int, cell: Cell) ->
         scenario=cell.scenario,
         tester=slot,
         level=slot.level,
-        held_by=TesterType.PERSON,
+        tester_type=TesterType.PERSON,
         pair_key=digest("empty cell", slot.key, str(index)),
         cluster=slot.key,
         groups=groups_of(grouping_of(study), {"scenario": cell.scenario}),
@@ -197,7 +197,7 @@ def people_units(
         sessions: All sessions of the run.
         dialogues: All dialogues of participants in the study.
     """
-    n_planned = len(held_by_runs(sessions))
+    n_planned = len(run_sessions(sessions))
     for position, one in enumerate(counted(study, dialogues)):
         if one.unit and one.session.state is not SessionState.WITHDRAWN:
             yield person_unit(run, one, position, n_planned)

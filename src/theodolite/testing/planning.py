@@ -55,7 +55,7 @@ class _Round:
     n: int
 
 
-class SessionsToHold:
+class ModelSessions:
     """Planned sessions; pair by pair, so that the first few test every application."""
 
     def __init__(self, study: Study, cells: DesignCells, applications: Sequence[str]) -> None:
@@ -198,7 +198,7 @@ class RecordedSessions:
             application=recording.application,
             scenario=self._scenario,
             level=Level.MODEL_TESTING,
-            held_by=TesterType.RECORDED,
+            tester_type=TesterType.RECORDED,
             cluster=recording.key,
             groups=groups_of(self._grouped_by, recording.columns),
             kind=TesterKind.SCRIPT,
@@ -222,7 +222,7 @@ class DrawnSessions(JoinedSessions):
 
     __slots__ = ("live", "recorded")
 
-    def __init__(self, live: SessionsToHold, recorded: RecordedSessions) -> None:
+    def __init__(self, live: ModelSessions, recorded: RecordedSessions) -> None:
         """Concatenate the parts."""
         super().__init__(live, recorded)
         self.live, self.recorded = live, recorded
@@ -236,7 +236,7 @@ def _planned(sessions: Sessions, position: int, repeat: int, tester: Tester) -> 
         scenario=setting.scenario,
         tester=tester,
         level=setting.level,
-        held_by=setting.held_by,
+        tester_type=setting.tester_type,
         pair_key=sessions.pair_key(position),
         cluster=setting.cluster,
         repeat=repeat,
@@ -307,7 +307,7 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
     if live and not len(cells) and not people_levels(study):
         message = f"no tester for `{live[0]}`: add personas, or scripts to a scenario"
         raise PlanError(message)
-    return DrawnSessions(SessionsToHold(study, cells, live), RecordedSessions(study, recordings))
+    return DrawnSessions(ModelSessions(study, cells, live), RecordedSessions(study, recordings))
 
 
 def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tuple[Plan, Sessions]:

@@ -175,7 +175,7 @@ def dialogue_of(state: ConversationState) -> Dialogue:
         scenario=session.scenario,
         scenario_version=task.scenario_version,
         level=session.level,
-        held_by=session.held_by,
+        tester_type=session.tester_type,
         pair_key=session.pair_key,
         cluster=session.cluster,
         turns=turns,

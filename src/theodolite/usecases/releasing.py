@@ -189,7 +189,7 @@ def _closed(evidence: Evidence, keys: Collection[str]) -> Iterator[Questionnaire
 
 def _with_common_groups(sessions: Sequence[PlannedSession], least: int) -> tuple[PlannedSession, ...]:
     """Return sessions whose people share each combination of attributes with enough others."""
-    people = [session for session in sessions if session.held_by is TesterType.PERSON]
+    people = [session for session in sessions if session.tester_type is TesterType.PERSON]
     rows = {(one.cluster, index): dict(one.groups) for index, one in enumerate(people)}
     common = common_values(rows, least, who=lambda key: key[0])
     changed = {one.label: common[one.cluster, index] for index, one in enumerate(people)}
@@ -404,7 +404,7 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
         ids=ids,
         labels={one.label: f"r{number:05}" for number, one in enumerate(sessions, 1)},
         clusters=ids.names(
-            (session.cluster for session in sessions if _is_private(session.held_by) and session.cluster), "group"
+            (session.cluster for session in sessions if _is_private(session.tester_type) and session.cluster), "group"
         ),
         people=_names_of_people(records.study, ids),
     )
@@ -438,9 +438,9 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
     )
 
 
-def _is_private(held_by: TesterType) -> bool:
+def _is_private(tester_type: TesterType) -> bool:
     """Return whether the ids of a tester's side may come from people: those of simulated users and scripts do not."""
-    return held_by in {TesterType.PERSON, TesterType.RECORDED}
+    return tester_type in {TesterType.PERSON, TesterType.RECORDED}
 
 
 def _names_of_people(study: Study, ids: _Ids) -> dict[str, str]:
@@ -497,12 +497,12 @@ class _Renaming:
             number = int(self.clusters.get(session.cluster, "group-0").rsplit("-", 1)[1])
             return Slot(level=tester.level, number=number)
         if isinstance(tester, Script):
-            key = self.ids.key(tester.key) if session.held_by is TesterType.RECORDED else tester.key
+            key = self.ids.key(tester.key) if session.tester_type is TesterType.RECORDED else tester.key
             return Script(key=key, prompts=(), purpose=tester.purpose)
         return _bare(tester) if isinstance(tester, Persona) else tester
 
     def dialogue(self, dialogue: Dialogue) -> Dialogue:
-        is_person = dialogue.held_by is TesterType.PERSON
+        is_person = dialogue.tester_type is TesterType.PERSON
         turns = tuple(
             replace(turn, prompt_at=None, response_at=None, latency_s=None if is_person else turn.latency_s)
             for turn in dialogue.turns

@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import version_of
-from theodolite.domain.plan import Plan, Sessions, held_by_runs
+from theodolite.domain.plan import Plan, Sessions, run_sessions
 from theodolite.domain.run import Failure, Run, Unit, UnitKind, UnitState
 from theodolite.domain.shards import (
     FORMAT,
@@ -157,7 +157,7 @@ class Merge:
     def _merge(self, results: Sequence[SessionResult]) -> None:
         study, sessions = self._study, self._sessions
         by_position = {result.position: result for result in results}
-        at = sorted(position for position in by_position if position < len(held_by_runs(sessions)))
+        at = sorted(position for position in by_position if position < len(run_sessions(sessions)))
         enter_units(self._store, study, self.run, sessions, at=at, adopt=True)
         units = list(session_units(study, self.run, sessions, at))
         origins = self._store.origins(self.run)

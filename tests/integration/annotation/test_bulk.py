@@ -40,7 +40,7 @@ def submitted(venue: Venue, queue: str, who: str) -> str:
 
 
 def test_offers_follow_every_rule_and_give_a_reason_for_each_refusal(venue: Venue) -> None:
-    venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
+    venue.hold(1, tester_type=TesterType.PERSON, cluster="p-1")
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, most_share=0.5))
     offer(queue, [(venue.keys[0], "risk")], "p-1")
     skipped = next_work(venue.records, queue, "p-1")

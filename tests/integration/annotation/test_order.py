@@ -92,7 +92,7 @@ def test_the_query_chooses_the_item_that_the_rules_choose(venue: Venue, seed: in
     venue.study = replace(venue.study, topics=(GRIM,))
     venue.store.events.participants.set_avoided_topics("spoilers", "p-3", ["grim"])
     venue.hold(2, scenario="forum")
-    venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
+    venue.hold(1, tester_type=TesterType.PERSON, cluster="p-1")
     queue = venue.queue(process=process, first="")
     add_dialogues(venue.records, queue, venue.keys)
     offer(queue, [(venue.keys[1], "style")], "p-2")

@@ -189,7 +189,7 @@ def test_a_skip_needs_a_reason_and_passes_the_item_to_another_annotator(venue: V
 
 
 def test_testers_do_not_annotate_their_own_dialogues(venue: Venue) -> None:
-    (own,) = venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
+    (own,) = venue.hold(1, tester_type=TesterType.PERSON, cluster="p-1")
     queue = venue.queue()
     had = []
     while found := next_work(venue.records, queue, "p-1"):

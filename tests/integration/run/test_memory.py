@@ -53,7 +53,7 @@ class EndlessStore:
                 scenario=session.scenario,
                 scenario_version="v",
                 level=session.level,
-                held_by=session.held_by,
+                tester_type=session.tester_type,
                 pair_key=session.pair_key,
                 cluster=session.cluster,
                 turns=tuple(Turn(number=n, prompt=f"{index} {n} " * (SAID // 8), response="x" * SAID) for n in (1, 2)),

@@ -168,7 +168,7 @@ def test_an_earlier_run_contains_only_the_people_of_its_time(held):
 
     past = context_of_run(open_study(str(held.folder)), first["run"]["number"])
     try:
-        people = [one.held_by is TesterType.PERSON for one in past.evidence().archive.dialogues()]
+        people = [one.tester_type is TesterType.PERSON for one in past.evidence().archive.dialogues()]
     finally:
         past.close()
 

@@ -195,7 +195,7 @@ def test_the_order_of_a_release_is_random_and_differs_from_the_study(study: Path
 
 def test_a_release_contains_no_times_of_people(study: Path) -> None:
     folder = released(study)
-    people = [one for one in lines(folder, "dialogues.jsonl") if one["held_by"] == "person"]
+    people = [one for one in lines(folder, "dialogues.jsonl") if one["tester_type"] == "person"]
     moments = set(re.findall(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", everything(folder)))
 
     assert len(people) == 4

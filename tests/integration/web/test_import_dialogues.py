@@ -23,7 +23,7 @@ from theodolite.web.models import AuditEntry
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 LOG = "chat,n,said,reply\nk7,1,Who dies?,I may not say.\nk7,2,Please.,The boatman.\nk8,1,Is it good?,Very.\n"
-MEANS = {"prompt": "said", "response": "reply", "id": "chat", "turn": "n", "held_by": "person"}
+MEANS = {"prompt": "said", "response": "reply", "id": "chat", "turn": "n", "tester_type": "person"}
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_table_is_previewed_and_imported_into_evidence_and_queue(event, client
 
     shown = client.post(at, means | {"look": "1"}).content.decode()
     assert "2 dialogues with 3 turns, no errors" in shown
-    assert not DialogueRow.objects.filter(unit__label="p001", held_by="recorded").exists()
+    assert not DialogueRow.objects.filter(unit__label="p001", tester_type="recorded").exists()
     told = client.post(at, means | {"bring": "1"}, follow=True).content.decode()
 
     assert "2 dialogues imported" in told

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, judge, person, question, turn, word_rule
-from tests.fakes.clients import gone_on, held_by_hand
+from tests.fakes.clients import completed_flow, gone_on
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.prompt import judge_messages
@@ -37,7 +37,7 @@ class TestReplay:
     @given(about=DIALOGUES, said=st.text(max_size=30), data=st.data())
     def test_a_replayed_annotation_is_equal(self, annotator, about, said, data):
         task = annotation_task(annotator, about, guideline(), ann="yes")
-        whole = held_by_hand(annotate(task), lambda _: said)
+        whole = completed_flow(annotate(task), lambda _: said)
         stored = data.draw(st.integers(0, len(whole.journal)))
 
         flow = annotate(task)

@@ -16,7 +16,7 @@ from tests.fakes.builders import (
     verdict,
     word_rule,
 )
-from tests.fakes.clients import held_by_hand
+from tests.fakes.clients import completed_flow
 
 from theodolite.assessment.annotating import (
     SignSide,
@@ -44,7 +44,7 @@ WITHHELD = dialogue(turn(1, "", "", withheld="harmful"))
 
 def annotated(annotator, about=SAID, said=None, **columns):
     task = annotation_task(annotator, about, POLITE, **columns)
-    return held_by_hand(annotate(task), lambda _: said)
+    return completed_flow(annotate(task), lambda _: said)
 
 
 def answer_of(held):
@@ -142,7 +142,7 @@ def test_a_recorded_label_belongs_to_a_turn_or_to_the_dialogue(level, labels):
     guideline = replace(POLITE, instrument=replace(POLITE.instrument, questions=(asked,)))
     task = replace(annotation_task(person(), SAID, guideline), rows=({"ann": "yes"}, {"ann": ""}))
 
-    annotation = held_by_hand(annotate(task), lambda _: None).result
+    annotation = completed_flow(annotate(task), lambda _: None).result
 
     assert [(answer.turn, answer.value) for answer in annotation.answers] == labels
 
@@ -190,7 +190,7 @@ SIGNS = Annotator(name="signs", kind=AnnotatorKind.RULE, guideline="guardrail", 
 
 def by_packet(about=SAID, **signs):
     task = replace(annotation_task(SIGNS, about, FLAGS), packet=Packet(**signs))
-    return [(answer.question, answer.outcome, answer.value) for answer in held_by_hand(annotate(task)).result.answers]
+    return [(answer.question, answer.outcome, answer.value) for answer in completed_flow(annotate(task)).result.answers]
 
 
 def test_the_signs_of_a_scenario_pack_answer_both_questions():

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import session_task, study
-from tests.fakes.clients import held_by_hand
+from tests.fakes.clients import completed_flow
 
 from theodolite.domain.errors import ReplayError
 from theodolite.domain.flow import Returned, Waiting, begin, replay
 from theodolite.testing.sessions import run_session
 
 TASK = session_task(study())
-WHOLE = held_by_hand(run_session(TASK))
+WHOLE = completed_flow(run_session(TASK))
 
 
 def test_an_empty_journal_replays_a_flow_to_its_first_request():

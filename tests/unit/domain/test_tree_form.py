@@ -37,7 +37,7 @@ FULL = {
         },
         "kinds": {"summary": "set", "of": ["broke"]},
         "words": {"summary": "texts", "of": ["why"]},
-        "slider": answers("s.slider", "1..10", levels=["red teaming"], held_by=["person"], by=["ann"]),
+        "slider": answers("s.slider", "1..10", levels=["red teaming"], tester_type=["person"], by=["ann"]),
         "good": answers("s.good", "0.5..4.25", "lower_is_worse"),
         "broke": {"answers": "s.broke", "scale": ["yes", "no", "unable"]},
         "why": {"answers": "s.why", "scale": "text"},
@@ -108,7 +108,7 @@ DESIGN = design({"top": {"summary": "mean", "of": "a"}, "a": answers("g.a")})
 
 LEAVES = (
     leaf("g.a", "d1", "1", by="ann", kind="person", turn=2, replicate=3, cluster="Ana", level="field testing"),
-    leaf("g.a", "d2", None, outcome=Outcome.REFUSED, held_by="person", groups={"age": "old"}),
+    leaf("g.a", "d2", None, outcome=Outcome.REFUSED, tester_type="person", groups={"age": "old"}),
 )
 
 FILE = TreeFile(

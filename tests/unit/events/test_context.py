@@ -20,7 +20,7 @@ def elsewhere(item="a", **more):
         "application": "blue",
         "scenario": "shop",
         "level": RED,
-        "held_by": TesterType.RECORDED,
+        "tester_type": TesterType.RECORDED,
         "turns": (RecordedTurn(prompt="May I?", response="No."), RecordedTurn(prompt="Please.", response="Yes.")),
     }
     return ImportedDialogue(**(known | more))
@@ -34,12 +34,14 @@ def evidence(event):
 def test_an_imported_dialogue_is_a_dialogue_of_the_run_at_its_level():
     event = an_open_event()
 
-    found = import_dialogues(event, [elsewhere(), elsewhere("b", level=Level.FIELD_TESTING, held_by=TesterType.PERSON)])
+    found = import_dialogues(
+        event, [elsewhere(), elsewhere("b", level=Level.FIELD_TESTING, tester_type=TesterType.PERSON)]
+    )
     first, second = evidence(event).archive.dialogues()
 
     assert (found.new, found.known) == (("p001", "p002"), 0)
     assert [turn.response for turn in first.turns] == ["No.", "Yes."]
-    assert (first.level, first.held_by, second.level, second.held_by) == (
+    assert (first.level, first.tester_type, second.level, second.tester_type) == (
         RED,
         TesterType.RECORDED,
         Level.FIELD_TESTING,
@@ -67,7 +69,7 @@ def test_participants_keep_their_positions_after_an_import():
     exchange(event, after := a_session(event, "p2"))
     end_session(event, after.key)
 
-    told = [(one.label, one.held_by) for one in evidence(event).archive.dialogues()]
+    told = [(one.label, one.tester_type) for one in evidence(event).archive.dialogues()]
 
     assert told == [("p001", TesterType.PERSON), ("p002", TesterType.RECORDED), ("p003", TesterType.PERSON)]
 

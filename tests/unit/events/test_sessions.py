@@ -84,7 +84,7 @@ def test_a_completed_dialogue_is_part_of_the_run():
 
     (dialogue,) = held_dialogues(event)
     assert (ended.state, ended.task_done) == (SessionState.COMPLETE, True)
-    assert (dialogue.label, dialogue.held_by, dialogue.level) == ("p001", TesterType.PERSON, RED)
+    assert (dialogue.label, dialogue.tester_type, dialogue.level) == ("p001", TesterType.PERSON, RED)
     assert (dialogue.cluster, dialogue.ending) == ("p1", Ending.TESTER_LEFT)
     assert [(turn.prompt, turn.response, turn.latency_s) for turn in dialogue.turns] == [("May I?", "You may.", 0.5)]
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from tests.fakes.builders import annotation_task, dialogue, guideline, judge, reply, scripts, session_task, study, unit
-from tests.fakes.clients import Switchboard, clients_for, held_by_hand, to_model, usual_answer
+from tests.fakes.clients import Switchboard, clients_for, completed_flow, to_model, usual_answer
 
 from theodolite.assessment.annotating import annotate
 from theodolite.domain import errors
@@ -100,7 +100,7 @@ async def test_closing_releases_everything():
 
 TASK = session_task(study())
 
-WHOLE = held_by_hand(run_session(TASK))
+WHOLE = completed_flow(run_session(TASK))
 
 DISK_FULL = StorageUnavailable("disk full")
 

@@ -23,7 +23,7 @@ def test_cells_without_messages_are_missing_sessions():
     sessions = sessions_of(an_open_event())
 
     assert [sessions.label(index) for index in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
-    assert {sessions.setting(index).held_by for index in range(len(sessions))} == {TesterType.PERSON}
+    assert {sessions.setting(index).tester_type for index in range(len(sessions))} == {TesterType.PERSON}
     assert {sessions.setting(index).kind for index in range(len(sessions))} == {plan.TesterKind.SLOT}
 
 

@@ -54,8 +54,8 @@ def test_personas_are_simulated_users_and_scripts_are_scripts():
 
     ana, script = sessions_of(study(scenarios=(scene,), personas=(group("Ana"),)))
 
-    assert (ana.held_by, ana.cluster) == (TesterType.SIMULATED_USER, "people-1")
-    assert (script.held_by, script.cluster) == (TesterType.SCRIPT, "s")
+    assert (ana.tester_type, ana.cluster) == (TesterType.SIMULATED_USER, "people-1")
+    assert (script.tester_type, script.cluster) == (TesterType.SCRIPT, "s")
     assert ana.level is Level.MODEL_TESTING
 
 
@@ -100,7 +100,7 @@ def test_recorded_dialogues_are_in_the_order_of_their_file():
     sessions = sessions_of(OLD, *rows)
 
     assert [session.label for session in sessions] == ["old/b", "old/a", "old/b#2"]
-    assert {session.held_by for session in sessions} == {TesterType.RECORDED}
+    assert {session.tester_type for session in sessions} == {TesterType.RECORDED}
     assert {session.scenario for session in sessions} == {"recorded"}
 
 

@@ -97,7 +97,7 @@ def _reading(
         party=FailureSource.JUDGE,
         replicate=replicate,
         answer_schema=answer_schema(guideline, arrangement),
-        may_be_cached=dialogue.held_by is not TesterType.PERSON,
+        may_be_cached=dialogue.tester_type is not TesterType.PERSON,
     )
     reply = yield call
     replies = [reply]

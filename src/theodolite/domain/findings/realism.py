@@ -40,7 +40,7 @@ class StyleSummary:
     Attributes:
         scenario: Name of the scenario.
         level: Level of testing.
-        held_by: Tester type.
+        tester_type: Tester type.
         marks: Values of each mark, one per dialogue, NaN if missing; all of equal length.
         clusters: Cluster of each dialogue: dialogues in one cluster are similar.
         applications: Tested applications, in order of the plan.
@@ -49,7 +49,7 @@ class StyleSummary:
 
     scenario: str
     level: Level
-    held_by: TesterType
+    tester_type: TesterType
     marks: Mapping[StyleMark, Sequence[float]]
     clusters: Sequence[str]
     applications: tuple[str, ...]

@@ -280,7 +280,7 @@ def _typology_rate(
     settings = [labels.setting(position) for position in labels.positions]
     read = zip(labels.positions, settings, labels.labels(source), strict=True)
     met = {setting.cluster or str(position) for position, setting, label in read if label.value is not None}
-    is_of_people = any(setting.held_by is TesterType.PERSON for setting in settings)
+    is_of_people = any(setting.tester_type is TesterType.PERSON for setting in settings)
     is_shown = not is_of_people or not met or len(met) >= FEWEST_PEOPLE
     rate = pooled_rate_of(labels, rule) if source.is_pool else rate_of(defects)
     return TypologyRate(

@@ -138,7 +138,7 @@ def _scored_questions(
                 guideline=guideline.name,
                 question=question.name,
                 level="" if condition.alone else condition.level.value,
-                tester_type="" if condition.alone else condition.held_by.value,
+                tester_type="" if condition.alone else condition.tester_type.value,
             )
             yield subject, whole.only(position for position in positions if condition.holds(settings[position]))
 
@@ -401,21 +401,21 @@ class TesterCondition:
 
     Attributes:
         level: Level of testing.
-        held_by: Tester type.
+        tester_type: Tester type.
         alone: Whether the application has only this setting.
     """
 
     level: Level
-    held_by: TesterType
+    tester_type: TesterType
     alone: bool
 
     def limited(self, subject: EstimateSubject) -> EstimateSubject:
         """Return a subject limited to this level and tester type; unchanged if there is no other."""
-        return subject if self.alone else replace(subject, level=self.level, tester_type=self.held_by)
+        return subject if self.alone else replace(subject, level=self.level, tester_type=self.tester_type)
 
     def holds(self, setting: Setting) -> bool:
         """Return whether a setting has this condition."""
-        return (setting.level, setting.held_by) == (self.level, self.held_by)
+        return (setting.level, setting.tester_type) == (self.level, self.tester_type)
 
 
 def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
@@ -425,6 +425,8 @@ def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
     to break what a user only uses; a simulated user is not a person), so they
     are counted separately and never added.
     """
-    met = {(setting.level, setting.held_by) for setting in settings}
+    met = {(setting.level, setting.tester_type) for setting in settings}
     ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(TesterType).index(at[1])))
-    return tuple(TesterCondition(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)
+    return tuple(
+        TesterCondition(level=level, tester_type=tester_type, alone=len(met) == 1) for level, tester_type in ordered
+    )

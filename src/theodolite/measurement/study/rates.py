@@ -250,7 +250,7 @@ class _RateRow:
     strategy: str
     application: str
     level: str
-    held_by: str
+    tester_type: str
 
 
 def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
@@ -264,7 +264,7 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     rows: dict[_RateRow, list[tuple[int, StrategySummary | None]]] = {}
     for position, setting in enumerate(table.settings):
         for name, strategy in _strategies(setting, table.dialogues[position]):
-            row = _RateRow(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
+            row = _RateRow(setting.scenario, name, setting.application, setting.level.value, setting.tester_type.value)
             rows.setdefault(row, []).append((position, strategy))
     tallies = (_tally(evidence, row, tries) for row, tries in rows.items())
     positions = {application.name: position for position, application in enumerate(evidence.study.applications)}
@@ -289,7 +289,7 @@ def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, Stra
         strategy=row.strategy,
         application=row.application,
         level=row.level,
-        held_by=row.held_by,
+        tester_type=row.tester_type,
         planned=len(sessions),
         tries=len(made),
         attempts=sum(strategy.attempts for _, strategy in made),
@@ -303,7 +303,7 @@ def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, Stra
 
 def _sees(evidence: Evidence, row: _RateRow) -> bool:
     """Return whether the red teamer could see a release: people state it, programs need signs."""
-    if row.held_by != TesterType.SIMULATED_USER.value:
+    if row.tester_type != TesterType.SIMULATED_USER.value:
         return True
     return any(scenario.packet.release_signs for scenario in evidence.study.scenarios if scenario.name == row.scenario)
 

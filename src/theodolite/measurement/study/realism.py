@@ -73,7 +73,7 @@ def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterato
 
 
 def _condition_of(side: StyleSummary) -> Condition:
-    return side.scenario, side.level, side.held_by
+    return side.scenario, side.level, side.tester_type
 
 
 def _style(mark: StyleMark, people: StyleSummary, simulated: StyleSummary) -> StyleContrast:
@@ -162,7 +162,7 @@ def _clusters(evidence: Evidence, labels: Iterable[str], side: StyleSummary) -> 
     for label in labels:
         position = evidence.sessions.find(label)
         setting = None if position is None else evidence.answers.settings[position]
-        is_ours = setting is not None and (setting.scenario, setting.level, setting.held_by) == _condition_of(side)
+        is_ours = setting is not None and (setting.scenario, setting.level, setting.tester_type) == _condition_of(side)
         yield (setting.cluster or label) if setting is not None and is_ours else None
 
 
@@ -203,7 +203,7 @@ class RealismBook:
 
     def look(self, dialogue: Dialogue) -> None:
         """Read a dialogue; one with withheld prompts is not counted."""
-        page = self._pages.get((dialogue.scenario, dialogue.level, dialogue.held_by))
+        page = self._pages.get((dialogue.scenario, dialogue.level, dialogue.tester_type))
         if page is not None and not dialogue.withheld:
             page.enter(dialogue)
 
@@ -233,11 +233,11 @@ class _StylePage:
             self._groups.setdefault(name, {})[value] = None
 
     def side(self) -> StyleSummary:
-        scenario, level, held_by = self._condition
+        scenario, level, tester_type = self._condition
         return StyleSummary(
             scenario=scenario,
             level=level,
-            held_by=held_by,
+            tester_type=tester_type,
             marks=self._marks,
             clusters=self.clusters,
             applications=tuple(self._applications),
@@ -299,7 +299,7 @@ def _mean_mark(mark: StyleMark, prompts: Sequence[str]) -> float:
 
 
 def _condition(setting: Setting) -> Condition:
-    return setting.scenario, setting.level, setting.held_by
+    return setting.scenario, setting.level, setting.tester_type
 
 
 def _is_compared(position: Condition, planned: Iterable[Condition]) -> bool:
@@ -364,7 +364,7 @@ class RoleBreakBook:
         A simulated red teamer insists and plays roles on purpose; that is its strategy, not a role break.
         A model that writes them may still refuse, or say that it is a model.
         """
-        if dialogue.held_by is not TesterType.SIMULATED_USER:
+        if dialogue.tester_type is not TesterType.SIMULATED_USER:
             return
         turns = _model_turns(dialogue) if dialogue.strategies else written_turns(dialogue)
         if dialogue.strategies and not turns:

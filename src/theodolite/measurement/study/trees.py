@@ -210,7 +210,7 @@ def _facts(table: AnswerTable, position: int, scenarios: Collection[str]) -> Ses
     setting = table.settings[position]
     groups = tuple(sorted(_with_scenario(setting.groups, setting.scenario, scenarios).items()))
     label = table.sessions.label(position)
-    return SessionFacts(label, setting.cluster, setting.level.value, setting.held_by.value, groups)
+    return SessionFacts(label, setting.cluster, setting.level.value, setting.tester_type.value, groups)
 
 
 def _scenario_names(evidence: Evidence) -> frozenset[str]:
@@ -307,7 +307,7 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
         kind=TESTER,
         cluster=response.participant,
         level=response.level.value if response.level else "",
-        held_by=TesterType.PERSON.value,
+        tester_type=TesterType.PERSON.value,
         groups=dict(_with_scenario(response.groups, response.scenario, _scenario_names(evidence))),
     )
     positions = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
@@ -322,6 +322,6 @@ def _of_dialogue(evidence: Evidence, leaf: Leaf, position: int) -> Leaf:
         session=evidence.sessions.label(position),
         cluster=setting.cluster,
         level=setting.level.value,
-        held_by=setting.held_by.value,
+        tester_type=setting.tester_type.value,
         groups=dict(_with_scenario(setting.groups, setting.scenario, _scenario_names(evidence))),
     )

@@ -57,27 +57,29 @@ class TestCondition:
     Attributes:
         name: Name in nodes.
         level: Level of testing.
-        held_by: Tester types; any of these.
+        tester_type: Tester types; any of these.
         by_people: Whether people are the testers, who answer questionnaires.
     """
 
     name: str
     level: Level
-    held_by: tuple[TesterType, ...]
+    tester_type: tuple[TesterType, ...]
     by_people: bool = False
 
 
 CONDITIONS = (
-    TestCondition(name="model testing", level=Level.MODEL_TESTING, held_by=(TesterType.SCRIPT, TesterType.RECORDED)),
-    TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(TesterType.PERSON,), by_people=True),
-    TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(TesterType.PERSON,), by_people=True),
+    TestCondition(
+        name="model testing", level=Level.MODEL_TESTING, tester_type=(TesterType.SCRIPT, TesterType.RECORDED)
+    ),
+    TestCondition(name="red teaming", level=Level.RED_TEAMING, tester_type=(TesterType.PERSON,), by_people=True),
+    TestCondition(name="field testing", level=Level.FIELD_TESTING, tester_type=(TesterType.PERSON,), by_people=True),
 )
 """ARIA's three levels of testing; the last two include only people."""
 
 SIMULATED_CONDITIONS = (
-    TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(TesterType.SIMULATED_USER,)),
-    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, held_by=(TesterType.SIMULATED_USER,)),
-    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, held_by=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated users", level=Level.MODEL_TESTING, tester_type=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, tester_type=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, tester_type=(TesterType.SIMULATED_USER,)),
 )
 
 
@@ -334,7 +336,7 @@ class _DesignBuilder:
             name=name,
             question=item.source,
             levels=(condition.level.value,),
-            held_by=tuple(holder.value for holder in condition.held_by),
+            tester_type=tuple(holder.value for holder in condition.tester_type),
             by=(TESTER,) if item.by_testers else item.by or tuple(kind.value for kind in AnnotatorKind),
             among=dict(item.rule.among) if item.rule else {},
             range=_range(question),

@@ -136,7 +136,7 @@ def dialogue_at(source: RunRecords, label: str) -> dict[str, object]:
         raise NotFound(message)
     is_hidden = _is_hidden(source, position)
     turns = [
-        _turn(turn, is_hidden=is_hidden, is_timed=dialogue.held_by is not TesterType.RECORDED)
+        _turn(turn, is_hidden=is_hidden, is_timed=dialogue.tester_type is not TesterType.RECORDED)
         for turn in dialogue.turns
     ]
     context = None if is_hidden else dialogue.context or None
@@ -167,7 +167,7 @@ def annotation_at(source: RunRecords, name: str) -> dict[str, object]:
 def dialogue_record(source: RunRecords, position: int, dialogue: Dialogue) -> dict[str, object]:
     """Return a dialogue's fields other than its texts, under the names of the dialogue table."""
     setting = source.sessions.setting(position)
-    by_person = setting.held_by is TesterType.PERSON
+    by_person = setting.tester_type is TesterType.PERSON
     is_persona = setting.kind is TesterKind.PERSONA and not by_person
     is_case = setting.kind in {TesterKind.SCRIPT, TesterKind.ATTACK}
     return {
@@ -178,7 +178,7 @@ def dialogue_record(source: RunRecords, position: int, dialogue: Dialogue) -> di
         "application_version": dialogue.application_version,
         "scenario": dialogue.scenario,
         "level": dialogue.level.value,
-        "tester_type": dialogue.held_by.value,
+        "tester_type": dialogue.tester_type.value,
         "persona": setting.tester if is_persona else None,
         "case": setting.tester if is_case else None,
         "repeat": dialogue.repeat,
@@ -202,7 +202,7 @@ def _dialogues_at(source: RunRecords, positions: Collection[int]) -> dict[int, D
 
 
 def _is_hidden(source: RunRecords, position: int) -> bool:
-    return not source.include_text and source.sessions.setting(position).held_by is TesterType.PERSON
+    return not source.include_text and source.sessions.setting(position).tester_type is TesterType.PERSON
 
 
 def _turn(turn: Turn, *, is_hidden: bool, is_timed: bool) -> dict[str, object]:

@@ -33,7 +33,7 @@ ANSWERS = (
 
 
 DIALOGUES = (
-    "dialogue", "application", "application_version", "scenario", "level", "held_by", "turns", "ending", "repeat",
+    "dialogue", "application", "application_version", "scenario", "level", "tester_type", "turns", "ending", "repeat",
     "groups",
 )  # fmt: skip
 
@@ -185,7 +185,7 @@ def _dialogue_row(dialogue: Dialogue) -> Sequence[object]:
         dialogue.application_version,
         dialogue.scenario,
         dialogue.level.value,
-        dialogue.held_by.value,
+        dialogue.tester_type.value,
         len(dialogue.turns),
         dialogue.ending.value,
         dialogue.repeat,

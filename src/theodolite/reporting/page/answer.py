@@ -153,8 +153,8 @@ def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
         for guideline in subject.study.guidelines
         for judge in judges_of(subject.study, guideline.name)
     )
-    held_by = {setting.held_by for setting in settings}
-    simulated = TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by
+    tester_type = {setting.tester_type for setting in settings}
+    simulated = TesterType.SIMULATED_USER in tester_type and TesterType.PERSON not in tester_type
     texts = [
         _zero_aid(subject, rates),
         aids.aid("pool_share") if any(rate.has_shares for rate in rates) else "",
@@ -379,7 +379,7 @@ def _condition(subject: Subject, row: MatrixRow) -> str:
         return row.test_setting
     scenario = rate.group.value
     settings = {
-        f"{setting.level.value}, {setting.held_by.value}"
+        f"{setting.level.value}, {setting.tester_type.value}"
         for setting in subject.evidence.answers.settings
         if setting.scenario == scenario
     }
@@ -400,7 +400,7 @@ def _add_rest(subject: Subject, rate: Rate) -> None:
         if case.index not in defects
         and case.setting.application == of.application
         and (group is None or case.setting.scenario == group.value)
-        and rate.test_setting in {"", f"{case.setting.level.value}, {case.setting.held_by.value}"}
+        and rate.test_setting in {"", f"{case.setting.level.value}, {case.setting.tester_type.value}"}
         and rule is not None
         and case.dialogue_label(rate.annotator, guideline, rule.question).outcome is Outcome.ANSWERED
     ]

@@ -331,7 +331,7 @@ def strategy_blocks(subject: Subject) -> tuple[StrategyBlock, ...]:
 
 
 def _setting(tally: StrategyTally) -> tuple[str, str]:
-    return tally.scenario, f"{tally.level}, {tally.held_by}"
+    return tally.scenario, f"{tally.level}, {tally.tester_type}"
 
 
 def _strategy_table(subject: Subject, scenario: str, tallies: Sequence[StrategyTally]) -> Table:
@@ -360,7 +360,7 @@ def _strategy_cell(subject: Subject, name: str) -> TableCell:
 def _tally_cell(subject: Subject, tally: StrategyTally | None) -> TableCell:
     if tally is None:
         return TableCell(value=None)
-    name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.held_by}"
+    name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.tester_type}"
     title = f"{tally.application}, {tally.scenario}: {strategy_title(subject.study.scenarios, tally.strategy)}"
     released = _set(subject, name, f"{title}; released", tally.dialogues)
     completed = _set(subject, f"{name}.held", f"{title}; everything that was tried", tally.held)

@@ -171,7 +171,7 @@ def _case(case: CaseRecord, interned: _Kept) -> dict[str, Json]:
         "application": case.session.application,
         "scenario": case.session.scenario,
         "level": case.session.level.value,
-        "by": case.session.held_by.value,
+        "by": case.session.tester_type.value,
         "groups": dict(case.session.groups),
         "annotations": [_annotation(annotation, case, interned) for annotation in case.annotations.values()],
         "finals": [
@@ -218,7 +218,7 @@ def _dialogue(dialogue: Dialogue, interned: _Kept) -> dict[str, Json]:
 
 def _ending(dialogue: Dialogue) -> str:
     """Return why a dialogue ended; a simulated red teamer has no script and stops at a release."""
-    by_program = dialogue.strategies and dialogue.held_by is TesterType.SIMULATED_USER
+    by_program = dialogue.strategies and dialogue.tester_type is TesterType.SIMULATED_USER
     return _ENDINGS_OF_ATTACKS.get(dialogue.ending, dialogue.ending.value) if by_program else dialogue.ending.value
 
 

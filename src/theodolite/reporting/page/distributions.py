@@ -237,8 +237,8 @@ def _repeat_votes(
 
 def _repeated_as(setting: Setting) -> tuple[str, ...]:
     """Return the settings that a session shares only with its repeats."""
-    level, held_by = setting.level.value, setting.held_by.value
-    return (setting.scenario, level, held_by, setting.kind.value, setting.tester, setting.model, setting.strategy)
+    level, tester_type = setting.level.value, setting.tester_type.value
+    return (setting.scenario, level, tester_type, setting.kind.value, setting.tester, setting.model, setting.strategy)
 
 
 def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> Chart | None:

@@ -404,7 +404,7 @@ def _realism_block(subject: Subject, realism: Realism) -> RealismBlock:
     )
     return RealismBlock(
         scenario=realism.people.scenario,
-        about=about + (recorded if realism.people.held_by is TesterType.RECORDED else ""),
+        about=about + (recorded if realism.people.tester_type is TesterType.RECORDED else ""),
         tables=tuple(
             Table(
                 title=f"{caption} in {realism.people.scenario}",
@@ -421,7 +421,7 @@ def _realism_block(subject: Subject, realism: Realism) -> RealismBlock:
 
 
 def _side_text(side: StyleSummary) -> str:
-    return f"{side.held_by.value}, {side.level.value}: {figures.number_of(side.n, 'dialogue')}"
+    return f"{side.tester_type.value}, {side.level.value}: {figures.number_of(side.n, 'dialogue')}"
 
 
 def _style_row(contrast: StyleContrast) -> tuple[str, ...]:

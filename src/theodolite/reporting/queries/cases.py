@@ -144,7 +144,7 @@ def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
         scenario=dialogue.scenario,
         tester=dialogue.persona,
         level=dialogue.level,
-        held_by=dialogue.held_by,
+        tester_type=dialogue.tester_type,
         pair_key=dialogue.pair_key,
         cluster=dialogue.cluster,
         repeat=dialogue.repeat,

@@ -52,8 +52,10 @@ def _applications(study: Study) -> str:
 def _testers(evidence: Evidence) -> str:
     """Return the testers, and their number; people by the sessions that they completed."""
     settings, dialogues = evidence.answers.settings, evidence.answers.dialogues
-    people = {s.cluster for s, one in zip(settings, dialogues, strict=True) if s.held_by is TesterType.PERSON and one}
-    rest = [position for position, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
+    people = {
+        s.cluster for s, one in zip(settings, dialogues, strict=True) if s.tester_type is TesterType.PERSON and one
+    }
+    rest = [position for position, setting in enumerate(settings) if setting.tester_type is not TesterType.PERSON]
     simulated_testers = _tested_without_people(evidence, rest) if rest else ""
     return ", ".join(
         part for part in (simulated_testers, figures.number_of(len(people), "tester") if people else "") if part
@@ -68,8 +70,8 @@ def _tested_without_people(evidence: Evidence, positions: Sequence[int]) -> str:
         by_kind.setdefault(settings[position].kind, []).append(position)
     played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
     fixed = [position for own in by_kind.values() for position in own]
-    recorded = [position for position in fixed if played and settings[position].held_by is TesterType.RECORDED]
-    scripted = [position for position in fixed if played and settings[position].held_by is not TesterType.RECORDED]
+    recorded = [position for position in fixed if played and settings[position].tester_type is TesterType.RECORDED]
+    scripted = [position for position in fixed if played and settings[position].tester_type is not TesterType.RECORDED]
     example = "example " if any(group.example for group in evidence.study.personas) else ""
     parts = [
         figures.number_of(len({settings[position].tester for position in played}), f"{example}persona")

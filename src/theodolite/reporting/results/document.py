@@ -261,7 +261,7 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
     completed = zip(table.settings, table.dialogues, strict=True)
     return {
         "dialogues": sum(
-            setting.held_by is TesterType.SIMULATED_USER and dialogue is not None and not dialogue.strategies
+            setting.tester_type is TesterType.SIMULATED_USER and dialogue is not None and not dialogue.strategies
             for setting, dialogue in completed
         ),
         "failures": sum(f.party is FailureSource.SIMULATED_USER for failed in table.failures.values() for f in failed),

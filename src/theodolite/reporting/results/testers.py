@@ -350,7 +350,7 @@ def realism_entry(realism: Realism) -> dict[str, Json]:
 def _side(side: StyleSummary) -> dict[str, Json]:
     return {
         "level": side.level.value,
-        "tester_type": side.held_by.value,
+        "tester_type": side.tester_type.value,
         "dialogues": side.n,
         "applications": list(side.applications),
     }
@@ -436,7 +436,7 @@ def strategy_entry(tally: StrategyTally) -> dict[str, Json]:
         "strategy": tally.strategy,
         "application": tally.application,
         "level": tally.level,
-        "tester_type": tally.held_by,
+        "tester_type": tally.tester_type,
         "planned": tally.planned,
         "tries": tally.tries,
         "attempts": tally.attempts,

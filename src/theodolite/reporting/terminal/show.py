@@ -119,7 +119,7 @@ def _verdict(guideline: Guideline, rule: DefectRule, annotation: Annotation) -> 
 
 
 def _heading(study: Study, dialogue: Dialogue, annotations: Sequence[Annotation]) -> str:
-    who = dialogue.persona.name if isinstance(dialogue.persona, Persona) else dialogue.held_by.value
+    who = dialogue.persona.name if isinstance(dialogue.persona, Persona) else dialogue.tester_type.value
     verdict = verdict_text(study, annotations, dialogue.groups) if len(annotations) == 1 else ""
     parts = [who, figures.number_of(len(dialogue.turns), "turn"), verdict]
     scripted = f"  SCRIPTED: {', '.join(dialogue.scripted)}" if dialogue.scripted else ""
@@ -132,7 +132,7 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
     user = dialogue.persona.name if dialogue.persona is not None else "user"
     material, searches = split_searches(dialogue.context, [turn.prompt for turn in dialogue.turns])
     result = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
-    entries = [("source", material)] if material and dialogue.held_by is TesterType.RECORDED else []
+    entries = [("source", material)] if material and dialogue.tester_type is TesterType.RECORDED else []
     for turn in dialogue.turns:
         entries += [(user, turn.prompt), *([("found", result[turn.number])] if turn.number in result else [])]
         entries += [("source", turn.context)] if turn.context else []

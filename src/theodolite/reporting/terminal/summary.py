@@ -280,10 +280,10 @@ def _read_this(summary: _Summary) -> str:
         tester, _ = cluster_nouns(summary.screen.settings, zero.measurement.subject)
         aid = "zero_defects_clustered" if clustered else "zero_defects"
         texts.append(aids.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
-    held_by = {setting.held_by for setting in summary.evidence.answers.settings}
-    if TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by:
+    tester_type = {setting.tester_type for setting in summary.evidence.answers.settings}
+    if TesterType.SIMULATED_USER in tester_type and TesterType.PERSON not in tester_type:
         texts.append(aids.short("simulated_users"))
-    is_interactive = bool(held_by & {TesterType.SIMULATED_USER, TesterType.PERSON})
+    is_interactive = bool(tester_type & {TesterType.SIMULATED_USER, TesterType.PERSON})
     texts.append(aids.short("any_rate", units="dialogues" if is_interactive else "prompts"))
     return " ".join(texts[:2])
 

@@ -116,7 +116,7 @@ def cluster_nouns(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
         subject: Subject of the estimate; level and tester type count if it has them.
     """
     meant = [setting for setting in settings if _is_meant(setting, subject)]
-    met = {(setting.kind, setting.held_by is TesterType.RECORDED) for setting in meant}
+    met = {(setting.kind, setting.tester_type is TesterType.RECORDED) for setting in meant}
     if len(met) != 1:
         return "cluster", "clusters"
     kind, is_recorded = met.pop()
@@ -124,7 +124,7 @@ def cluster_nouns(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
 
 
 def _is_meant(setting: Setting, subject: EstimateSubject) -> bool:
-    return subject.level in {None, setting.level} and subject.tester_type in {None, setting.held_by}
+    return subject.level in {None, setting.level} and subject.tester_type in {None, setting.tester_type}
 
 
 def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], ...]:

@@ -365,7 +365,7 @@ class Migration(migrations.Migration):
                 ('scenario', theodolite.store.fields.StorableTextField()),
                 ('scenario_version', theodolite.store.fields.HashField()),
                 ('level', models.TextField()),
-                ('held_by', models.TextField()),
+                ('tester_type', models.TextField()),
                 ('pair_key', theodolite.store.fields.HashField()),
                 ('cluster', theodolite.store.fields.StorableTextField()),
                 ('ending', models.TextField()),
@@ -377,7 +377,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'store_dialogue',
-                'constraints': [models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='dialogue_level'), models.CheckConstraint(condition=models.Q(('held_by__in', ['script', 'simulated user', 'person', 'recorded'])), name='dialogue_held_by'), models.CheckConstraint(condition=models.Q(('ending__in', ['turn limit', 'stop rule', 'script ended', 'tester left', 'interrupted'])), name='dialogue_ending')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='dialogue_level'), models.CheckConstraint(condition=models.Q(('tester_type__in', ['script', 'simulated user', 'person', 'recorded'])), name='dialogue_tester_type'), models.CheckConstraint(condition=models.Q(('ending__in', ['turn limit', 'stop rule', 'script ended', 'tester left', 'interrupted'])), name='dialogue_ending')],
             },
         ),
         migrations.CreateModel(

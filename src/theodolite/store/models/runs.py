@@ -224,7 +224,7 @@ class DialogueRow(models.Model):
     scenario = StorableTextField()
     scenario_version = HashField()
     level = models.TextField()
-    held_by = models.TextField()
+    tester_type = models.TextField()
     pair_key = HashField()
     cluster = StorableTextField()
     ending = models.TextField()
@@ -239,7 +239,9 @@ class DialogueRow(models.Model):
         db_table = "store_dialogue"
         constraints: ClassVar = [
             models.CheckConstraint(name="dialogue_level", condition=Q(level__in=[v.value for v in Level])),
-            models.CheckConstraint(name="dialogue_held_by", condition=Q(held_by__in=[v.value for v in TesterType])),
+            models.CheckConstraint(
+                name="dialogue_tester_type", condition=Q(tester_type__in=[v.value for v in TesterType])
+            ),
             models.CheckConstraint(name="dialogue_ending", condition=Q(ending__in=[v.value for v in Ending])),
         ]
 

@@ -20,7 +20,7 @@ from theodolite.annotation.listing import has_queue
 from theodolite.bootstrap.events import Looked, event_study_context, import_looked, look_into
 from theodolite.bootstrap.exchange import ExportForm, can_write, export_archive, import_labels, label_studio_archive
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.dialogue_imports import HOLDERS, NAMES, DialogueColumns, ReadImport
+from theodolite.config.dialogue_imports import IMPORTED_TESTER_TYPES, NAMES, DialogueColumns, ReadImport
 from theodolite.config.label_imports import ImportColumns, spelling_of
 from theodolite.config.threads import ThreadSpeakers, Ways, silent_among
 from theodolite.config.yaml_source import InvalidStudyError
@@ -324,8 +324,8 @@ def _cell_columns(read: ReadImport, means: DialogueColumns, study: Study) -> lis
                 name=name, label=f"or column with the {label.lower()}", options=columns, chosen=getattr(means, name)
             ),
         ]
-    holders = [(holder.value, HOLDER_LABELS[holder]) for holder in HOLDERS]
-    return [*choices, ColumnChoice(name="held_by", label="Testers", options=holders, chosen=means.held_by)]
+    holders = [(holder.value, HOLDER_LABELS[holder]) for holder in IMPORTED_TESTER_TYPES]
+    return [*choices, ColumnChoice(name="tester_type", label="Testers", options=holders, chosen=means.tester_type)]
 
 
 MOST_BYTES = 30_000_000

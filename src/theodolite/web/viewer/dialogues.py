@@ -292,7 +292,7 @@ def _tester_name(record: CaseRecord) -> str:
     persona = record.dialogue.persona if record.dialogue else None
     if isinstance(persona, Persona):
         return persona.name
-    tester = record.session.held_by
+    tester = record.session.tester_type
     return "recorded user" if tester is TesterType.RECORDED else tester.value
 
 

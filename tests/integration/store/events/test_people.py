@@ -421,7 +421,7 @@ async def an_annotated_dialogue(store: Store, run: Run) -> Unit:
     store.events.dialogues.end_turn(turn.key, replace(ENDED, reply=HTML))
     (live,) = store.events.dialogues.of_session(session.key)
     unit, judged = a_session(run, 3), an_annotation_unit(run, a_session(run, 3))
-    dialogue = a_dialogue(unit, held_by=TesterType.PERSON, cluster="p1", turns=turns_of(live))
+    dialogue = a_dialogue(unit, tester_type=TesterType.PERSON, cluster="p1", turns=turns_of(live))
     store.events.dialogues.end(run, live.key, Ending.TESTER_LEFT, (unit, dialogue), now=LATER)
     store.add_units(run, [judged])
     await store.keep_annotation(judged, an_annotation(judged, unit.key, answers=ANSWERS[:2]))
@@ -497,7 +497,7 @@ class TestBrought:
 
         held = store.events.dialogues.summaries("support")
         assert store.events.dialogues.dialogue_counts("support") == {}
-        assert [(one.ordinal, one.held_by, one.session.imported) for one in held] == [
+        assert [(one.ordinal, one.tester_type, one.session.imported) for one in held] == [
             (0, TesterType.RECORDED, True),
             (1, TesterType.RECORDED, True),
         ]
@@ -531,6 +531,6 @@ def a_brought(run: Run, name: str, ordinal: int) -> ImportedResult:
         ordinal=ordinal,
         ending=Ending.SCRIPT_END,
         unit=unit.key,
-        held_by=TesterType.RECORDED,
+        tester_type=TesterType.RECORDED,
     )
-    return ImportedResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=TesterType.RECORDED))
+    return ImportedResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), tester_type=TesterType.RECORDED))

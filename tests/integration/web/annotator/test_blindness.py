@@ -73,7 +73,7 @@ def secrets_of(event, ben):
     keys = {word for row in rows for word in (row.unit.key, row.unit.label, row.cluster, row.pair_key)}
     times = {format(row.created, form) for row in rows for form in ("%Y-%m-%dT%H:%M:%S", "%H:%M:%S.%f")}
     told = {answer.value for one in responses() for answer in one.answers if len(answer.value or "") > 20}
-    words = {*(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON, "held_by"}
+    words = {*(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON, "tester_type"}
     return {word for word in keys | times | told | words if len(word) > 2}
 
 

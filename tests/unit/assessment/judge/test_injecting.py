@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, judge, question, rule, turn, verdict
-from tests.fakes.clients import held_by_hand
+from tests.fakes.clients import completed_flow
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.injecting import _with_source, injected, other_side, trial
@@ -25,7 +25,7 @@ ATTEMPTS = injection_attempts()
 
 
 def judged(about, answer):
-    return held_by_hand(annotate(annotation_task(judge(), about, ASKED)), answer).result
+    return completed_flow(annotate(annotation_task(judge(), about, ASKED)), answer).result
 
 
 def firm(_):

@@ -25,18 +25,18 @@ def test_rows_become_dialogues_in_the_order_of_the_table():
 
     assert [(one.item, one.tester, one.line) for one in found] == [("a", "x", 2), ("b", "y", 3)]
     assert found[0].turns == (RecordedTurn(prompt="A", response="B"), RecordedTurn(prompt="C", response="D"))
-    assert {(one.application, one.scenario, one.level, one.held_by) for one in found} == {
+    assert {(one.application, one.scenario, one.level, one.tester_type) for one in found} == {
         ("blue", "shop", Level.RED_TEAMING, TesterType.RECORDED)
     }
 
 
 def test_columns_set_values_per_row_that_the_study_omits():
-    means = DialogueColumns(application="bot", scenario="about", level="how", held_by="person", of_scenario="shop")
+    means = DialogueColumns(application="bot", scenario="about", level="how", tester_type="person", of_scenario="shop")
     rows = '{"prompt":"A","response":"B","bot":"green","about":"","how":"Field testing"}\n'
 
     (one,) = read(rows, means, "log.jsonl").dialogues
 
-    assert (one.application, one.scenario, one.level, one.held_by) == (
+    assert (one.application, one.scenario, one.level, one.tester_type) == (
         "green",
         "shop",
         Level.FIELD_TESTING,

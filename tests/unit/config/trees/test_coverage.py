@@ -50,7 +50,7 @@ def unreached(loaded):
     return [
         node
         for node in design.nodes
-        if isinstance(node, AnswersNode) and node.held_by != ("simulated user",) and not planned.reaches(node)
+        if isinstance(node, AnswersNode) and node.tester_type != ("simulated user",) and not planned.reaches(node)
     ]
 
 

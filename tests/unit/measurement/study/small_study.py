@@ -60,7 +60,7 @@ class SmallStudy:
             "application": "bot",
             "scenario": "chat",
             "level": Level.MODEL_TESTING,
-            "held_by": TesterType.SCRIPT,
+            "tester_type": TesterType.SCRIPT,
             "pair_key": label,
             "cluster": cluster or label,
             "groups": groups or {},

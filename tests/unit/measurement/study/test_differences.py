@@ -160,7 +160,7 @@ def test_group_values_are_mapped_to_types_and_others_are_omitted():
 def test_rates_over_fewer_than_five_people_are_withheld():
     evidence = typed(Typology(by="type", applications=OPEN))
     settings = tuple(
-        replace(one, held_by=TesterType.PERSON, cluster=f"p{index % 4}")
+        replace(one, tester_type=TesterType.PERSON, cluster=f"p{index % 4}")
         for index, one in enumerate(evidence.answers.settings)
     )
     answers = replace(evidence.answers, settings=settings)

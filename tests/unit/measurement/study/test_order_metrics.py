@@ -285,7 +285,7 @@ def looked_at(groups=(), **positions):
         study.session(label, groups={"kind": "x"})
     study.column("ann", **dict.fromkeys(positions, "no"))
     evidence = study.evidence()
-    moved = [replace(s, level=positions[s.label][0], held_by=positions[s.label][1]) for s in evidence.sessions]
+    moved = [replace(s, level=positions[s.label][0], tester_type=positions[s.label][1]) for s in evidence.sessions]
     return changed(evidence, sessions=tuple(moved))
 
 
@@ -327,4 +327,4 @@ def test_splits_by_group_keep_conditions_separate():
 def test_conditions_are_sorted_by_level():
     found = conditions(looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED).sessions)
 
-    assert [(condition.level, condition.held_by) for condition in found] == [SCRIPT, SIMULATED, PERSON]
+    assert [(condition.level, condition.tester_type) for condition in found] == [SCRIPT, SIMULATED, PERSON]

@@ -38,11 +38,11 @@ BOTH = study(applications=(live(), recorded()))
 EVIDENCE = listed_evidence(BOTH, RUN, sessions_of(BOTH, *(recording(f"r{n}") for n in range(4))))
 
 
-def side(held_by, values, *, clusters=None, applications=("bot",), groups=None):
+def side(tester_type, values, *, clusters=None, applications=("bot",), groups=None):
     return StyleSummary(
         scenario="shop",
         level=Level.MODEL_TESTING,
-        held_by=held_by,
+        tester_type=tester_type,
         marks=dict.fromkeys(StyleMark, values),
         clusters=clusters or [str(n) for n in range(len(values))],
         applications=applications,
@@ -126,9 +126,9 @@ def rate(application, defects, sound, unmeasured=(), group=None):
     )
 
 
-def labels(held_by):
+def labels(tester_type):
     sessions = EVIDENCE.sessions
-    return [sessions.label(n) for n in range(len(sessions)) if sessions.setting(n).held_by is held_by]
+    return [sessions.label(n) for n in range(len(sessions)) if sessions.setting(n).tester_type is tester_type]
 
 
 def test_rates_of_different_applications_are_shown_together():
@@ -149,7 +149,7 @@ def test_rates_of_different_applications_are_shown_together():
 
 def test_a_rate_over_both_sides_is_split():
     old, new = labels(TesterType.RECORDED), labels(TesterType.SIMULATED_USER)
-    sides = (side(held_by, [1.0, 2.0]) for held_by in (TesterType.RECORDED, TesterType.SIMULATED_USER))
+    sides = (side(tester_type, [1.0, 2.0]) for tester_type in (TesterType.RECORDED, TesterType.SIMULATED_USER))
 
     (found,) = compared(*sides, [rate("bot", [old[0], new[0]], [*old[1:], *new[1:]])]).rates
 
@@ -188,7 +188,9 @@ def test_style_markers_of_one_prompt_are_counted(mark, prompt, value):
 
 def test_a_dialogue_is_averaged_over_its_prompts():
     looked = book()
-    looked.look(dialogue(turn(1, "Hi?"), turn(2, "you two there"), held_by=TesterType.RECORDED, groups={"kind": "a"}))
+    looked.look(
+        dialogue(turn(1, "Hi?"), turn(2, "you two there"), tester_type=TesterType.RECORDED, groups={"kind": "a"})
+    )
     (side,) = looked.sides()
 
     assert {mark: list(values) for mark, values in side.marks.items()} == {
@@ -204,7 +206,7 @@ def test_a_dialogue_is_averaged_over_its_prompts():
 
 def test_a_fixed_first_prompt_is_excluded_from_style():
     looked, played = book(), Persona(key="p", name="Ana", group="g", text="", goal="", model="user", starter="Hello.")
-    looked.look(dialogue(turn(1, "Hello."), held_by=TesterType.SIMULATED_USER, persona=played))
+    looked.look(dialogue(turn(1, "Hello."), tester_type=TesterType.SIMULATED_USER, persona=played))
     (side,) = looked.sides()
 
     assert list(side.marks[StyleMark.TURNS]) == [1]
@@ -213,15 +215,15 @@ def test_a_fixed_first_prompt_is_excluded_from_style():
 
 def test_withheld_texts_and_scripts_are_excluded():
     looked = book()
-    looked.look(dialogue(turn(1, "", "", withheld="harmful"), held_by=TesterType.RECORDED))
-    looked.look(dialogue(held_by=TesterType.SCRIPT))
+    looked.look(dialogue(turn(1, "", "", withheld="harmful"), tester_type=TesterType.RECORDED))
+    looked.look(dialogue(tester_type=TesterType.SCRIPT))
 
     assert looked.sides() == ()
 
 
 def test_nothing_is_stored_if_only_one_side_is_planned():
     looked = RealismBook(sessions_of(study()))
-    looked.look(dialogue(held_by=TesterType.SIMULATED_USER))
+    looked.look(dialogue(tester_type=TesterType.SIMULATED_USER))
 
     assert looked.sides() == ()
 
@@ -240,7 +242,9 @@ def test_red_teamers_are_compared_with_red_teamers():
 def said(*prompts, label="d001", **more):
     """Return a dialogue in which a simulated user says some texts."""
     turns = (turn(number, prompt) for number, prompt in enumerate(prompts, start=1))
-    return dialogue(*turns, label=label, **{"held_by": TesterType.SIMULATED_USER, "ending": Ending.TURN_LIMIT, **more})
+    return dialogue(
+        *turns, label=label, **{"tester_type": TesterType.SIMULATED_USER, "ending": Ending.TURN_LIMIT, **more}
+    )
 
 
 def checks(*dialogues, limit=4):
@@ -403,7 +407,7 @@ def test_a_fixed_first_prompt_is_part_of_the_study():
 
 
 def test_only_simulated_users_are_checked():
-    assert checks(said("As an AI", "b", held_by=TesterType.PERSON)) == {}
+    assert checks(said("As an AI", "b", tester_type=TesterType.PERSON)) == {}
 
 
 def test_a_rule_without_matches_is_reported_with_the_number_of_checked_dialogues():

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.fakes.clients import held_by_hand
+from tests.fakes.clients import completed_flow
 
 from theodolite.config.calls import estimate_calls
 from theodolite.config.load_context import ResourceResolver
@@ -81,7 +81,7 @@ def test_a_plugin_strategy_runs_and_its_attempts_are_recorded(study: Path) -> No
     flows = StudyFlows(loaded, sessions, (), approaches=catalogue_with(OURS.strategies))
     unit = Unit(key="k" * 64, kind=UnitKind.SESSION, work_key="w" * 64, position=1, label="d001", application="bot")
 
-    held = held_by_hand(flows.session(unit), sorry).result
+    held = completed_flow(flows.session(unit), sorry).result
 
     [strategy] = held.strategies
     assert [(each.description, each.refines) for each in strategy.attempts] == [("asks", None), ("begs", 1)]

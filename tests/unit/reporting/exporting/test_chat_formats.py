@@ -47,7 +47,7 @@ def test_dialogues_of_people_and_without_texts_are_excluded():
     evidence = xstest_evidence()
     withheld = sum(bool(dialogue.withheld) for dialogue in evidence.archive.dialogues())
     live = live_evidence()
-    people = tuple(replace(dialogue, held_by=TesterType.PERSON) for dialogue in live.archive.dialogues())
+    people = tuple(replace(dialogue, tester_type=TesterType.PERSON) for dialogue in live.archive.dialogues())
     live = changed(live, dialogues=people)
 
     assert withheld > 0

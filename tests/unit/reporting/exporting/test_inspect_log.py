@@ -112,7 +112,7 @@ def test_calls_are_events_in_the_spans_of_turns_and_judges():
 
 def test_sessions_of_people_have_scores_and_no_texts():
     evidence = live_evidence()
-    people = tuple(replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues())
+    people = tuple(replace(one, tester_type=TesterType.PERSON) for one in evidence.archive.dialogues())
     evidence = changed(evidence, dialogues=people)
 
     parts = log_of(evidence)

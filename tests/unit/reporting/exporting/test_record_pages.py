@@ -108,11 +108,11 @@ def test_texts_of_people_are_withheld_without_a_review(include_text):
     evidence = live_evidence()
     by_people = changed(
         evidence,
-        dialogues=[replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues()],
+        dialogues=[replace(one, tester_type=TesterType.PERSON) for one in evidence.archive.dialogues()],
     )
     source = records_of(by_people, include_text=include_text)
     sessions = source.sessions
-    if all(sessions.setting(index).held_by is not TesterType.PERSON for index in range(len(sessions))):
+    if all(sessions.setting(index).tester_type is not TesterType.PERSON for index in range(len(sessions))):
         source = replace(source, sessions=_ByPeople(sessions))
     label = dialogue_page(source, EVERYTHING, start=0, limit=1).records[0]["dialogue"]
     turns = dialogue_at(source, label)["turns"]
@@ -141,7 +141,7 @@ class _ByPeople:
         return self._sessions.find(label)
 
     def setting(self, position):
-        return replace(self._sessions.setting(position), held_by=TesterType.PERSON)
+        return replace(self._sessions.setting(position), tester_type=TesterType.PERSON)
 
 
 @pytest.mark.parametrize("name", ["", "x", "1-2", "99999999-0", "٣-1"])

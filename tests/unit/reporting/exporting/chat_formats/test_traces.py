@@ -43,7 +43,7 @@ def test_failed_sessions_and_annotations_have_errors():
 
 def test_texts_of_people_are_excluded():
     evidence = live_evidence()
-    people = tuple(replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues())
+    people = tuple(replace(one, tester_type=TesterType.PERSON) for one in evidence.archive.dialogues())
     evidence = changed(evidence, dialogues=people)
     hidden, shown = list(dialogue_traces(evidence)), list(dialogue_traces(evidence, include_text=True))
     assert "60 days" not in repr(hidden)

@@ -17,7 +17,7 @@ def cell(success, released=()):
     evidence = evidence_named("live")
     tally = StrategyTally(
         scenario="s", strategy="adaptive", application=evidence.study.applications[0].name, level="red teaming",
-        held_by="simulated user", planned=4, tries=3, attempts=5, refinements=2, success=success,
+        tester_type="simulated user", planned=4, tries=3, attempts=5, refinements=2, success=success,
         dialogues=released, held=LABELS, confirmed={},
     )  # fmt: skip
     about = subject_of(evidence, replace(findings_named("live"), strategies=(tally,)), facts(), reading_aids())

@@ -11,7 +11,7 @@ NOTED = (Strategy(name="role_play", dialogue="unit-1"),)
 
 
 @pytest.mark.parametrize(
-    ("ending", "held_by", "strategies", "words"),
+    ("ending", "tester_type", "strategies", "words"),
     [
         (Ending.SCRIPT_END, TesterType.SIMULATED_USER, NOTED, "no strategies left to try"),
         (Ending.STOP_RULE, TesterType.SIMULATED_USER, NOTED, "something was released"),
@@ -20,8 +20,8 @@ NOTED = (Strategy(name="role_play", dialogue="unit-1"),)
         (Ending.TESTER_LEFT, TesterType.PERSON, NOTED, "tester left"),
     ],
 )
-def test_an_attack_ends_with_the_result_of_its_strategy(ending, held_by, strategies, words):
-    assert _ending(dialogue(ending=ending, held_by=held_by, strategies=strategies)) == words
+def test_an_attack_ends_with_the_result_of_its_strategy(ending, tester_type, strategies, words):
+    assert _ending(dialogue(ending=ending, tester_type=tester_type, strategies=strategies)) == words
 
 
 def test_source_material_of_a_turn_is_shown_next_to_it():

@@ -38,16 +38,16 @@ RATE = RateContrast(
 )
 
 
-def side(held_by, n):
+def side(tester_type, n):
     clusters = [str(number) for number in range(n)]
     level, applications = Level.MODEL_TESTING, ("bot",)
     parts = {"scenario": "shop", "level": level, "applications": applications, "groups": {}, "marks": {}}
-    return StyleSummary(held_by=held_by, clusters=clusters, **parts)
+    return StyleSummary(tester_type=tester_type, clusters=clusters, **parts)
 
 
-def table(held_by=TesterType.RECORDED, rate=RATE, capital=CAPITAL):
+def table(tester_type=TesterType.RECORDED, rate=RATE, capital=CAPITAL):
     realism = Realism(
-        people=side(held_by, 1),
+        people=side(tester_type, 1),
         simulated=side(TesterType.SIMULATED_USER, 1200),
         styles=(WORDS, capital),
         rates=(rate,),

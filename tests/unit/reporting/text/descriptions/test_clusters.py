@@ -9,15 +9,22 @@ from theodolite.domain.plan import TesterKind as Kind
 from theodolite.reporting.text.descriptions import cluster_nouns
 
 
-def setting(kind, level=Level.MODEL_TESTING, held_by=TesterType.SIMULATED_USER):
+def setting(kind, level=Level.MODEL_TESTING, tester_type=TesterType.SIMULATED_USER):
     return Setting(
-        application="bot", scenario="s", level=level, held_by=held_by, cluster="c", groups={}, kind=kind, tester="t"
+        application="bot",
+        scenario="s",
+        level=level,
+        tester_type=tester_type,
+        cluster="c",
+        groups={},
+        kind=kind,
+        tester="t",
     )
 
 
 PERSONA = setting(Kind.PERSONA)
 ATTACK = setting(Kind.ATTACK, Level.RED_TEAMING)
-REPEAT = setting(Kind.SCRIPT, held_by=TesterType.RECORDED)
+REPEAT = setting(Kind.SCRIPT, tester_type=TesterType.RECORDED)
 IMPORTED = setting(Kind.SLOT, Level.FIELD_TESTING, TesterType.RECORDED)
 SLOT = setting(Kind.SLOT, Level.RED_TEAMING, TesterType.PERSON)
 
