@@ -111,7 +111,7 @@ def main() -> None:
     weights = np.concatenate(list(resampled(table, REPLICATES, 1)))[:NAIVE]
     slow_clock, slow_cpu, plain = timed(lambda: [naive(table, row) for row in weights])
     same = np.allclose(plain, bare[0][2]["root"][:NAIVE], rtol=0, atol=1e-12)
-    whole, replicates = (min(run[1] for run in each) - making for each in (runs, bare))
+    whole, replicates = (min(run[1] for run in item) - making for item in (runs, bare))
     scaled = slow_cpu / NAIVE * REPLICATES
     lines = [
         "# Results of the tree benchmark",

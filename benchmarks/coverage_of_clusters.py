@@ -188,7 +188,7 @@ ROOTS = [(8, 6), (10, 20), (18, 5), (19, 5), (20, 5), (21, 5), (30, 5)]
 def roots_of_trees(n_reps: int, tally: Callable[[], object]) -> list[str]:
     """Return the table of roots that are the mean of three questions."""
     shares = ((0.1, 0.2, 0.3), (0.02, 0.05, 0.02))
-    lines = ["| clusters x dialogues | " + " | ".join(f"rates {one}" for one in shares) + " |", "|---" * 3 + "|"]
+    lines = ["| clusters x dialogues | " + " | ".join(f"rates {share}" for share in shares) + " |", "|---" * 3 + "|"]
     nodes = {"root": {"summary": "mean", "of": ["x0", "x1", "x2"]}}
     for index in range(3):
         nodes[f"x{index}"] = {"summary": "mean", "of": f"a{index}"}

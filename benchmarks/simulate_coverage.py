@@ -270,7 +270,7 @@ def macro_f1_scores(n_reps: int) -> list[str]:
         for _ in range(n_reps):
             kept = shares.ravel() * (1 - correlation) / correlation if correlation else None
             own = [shares.ravel() if kept is None else rng.dirichlet(kept) for _ in range(n if correlation else 1)]
-            drawn = np.concatenate([rng.choice(9, size=n * size // len(own), p=one) for one in own])
+            drawn = np.concatenate([rng.choice(9, size=n * size // len(own), p=item) for item in own])
             people, judge = (drawn // 3).tolist(), (drawn % 3).tolist()
             cells = np.bincount(drawn, minlength=9).reshape(3, 3).astype(float)
             tally.note(methods[0], truth, by_delta(cells))

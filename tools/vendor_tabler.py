@@ -99,7 +99,7 @@ def _kept(prelude: str, body: str | None) -> str:
     if prelude.startswith("@"):
         inner = subset(body)
         return f"{prelude}{{{inner}}}" if inner else ""
-    selectors = [one for one in _selectors(prelude) if _is_used(one)]
+    selectors = [selector for selector in _selectors(prelude) if _is_used(selector)]
     return f"{','.join(selectors)}{{{body}}}" if selectors else ""
 
 

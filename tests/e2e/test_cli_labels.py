@@ -114,9 +114,9 @@ def test_results_contain_the_validation_sample_and_corrected_rates(study, sample
     theodolite("run", "--stage", "measure", study)
     results = json.loads((study / "results.json").read_text(encoding="utf-8"))
 
-    corrected = [one for one in results["estimates"] if one["measure"] == "corrected_rate"]
-    assert {(one["subject"]["application"], one["subject"]["corrected_by"]) for one in corrected} == {
+    corrected = [item for item in results["estimates"] if item["measure"] == "corrected_rate"]
+    assert {(item["subject"]["application"], item["subject"]["corrected_by"]) for item in corrected} == {
         (name, "anna") for name in SYSTEMS
     }
     assert sum(stratum["drawn"] for stratum in results["label_samples"][0]["strata"]) == 40
-    assert [one["judge"] for one in results["judge_validations"]] == ["gpt-4"]
+    assert [item["judge"] for item in results["judge_validations"]] == ["gpt-4"]

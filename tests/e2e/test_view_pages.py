@@ -450,7 +450,7 @@ _READ = """async text => {
 def parsed_keys(text):
     """Return line and column of each scalar key, from 0, as the YAML parser finds them."""
     tokens = list(YAML().scan(text))
-    marks = [one.start_mark for key, one in pairwise(tokens) if isinstance(key, KeyToken) if hasattr(one, "value")]
+    marks = [item.start_mark for key, item in pairwise(tokens) if isinstance(key, KeyToken) if hasattr(item, "value")]
     return {(mark.line, mark.column) for mark in marks}
 
 
@@ -502,7 +502,7 @@ def test_the_colours_of_the_text_have_contrast_in_every_scheme(visit):
             page.evaluate("own => { document.documentElement.className = own }", own)
             ratios = page.evaluate(CONTRASTS)
             assert {kind for kind, _ in ratios} == {"comment", "key", "mark", "value", "template"}
-            assert [one for one in ratios if one[1] < 4.5] == [], (scheme, own)
+            assert [ratio for ratio in ratios if ratio[1] < 4.5] == [], (scheme, own)
 
 
 def test_a_long_text_is_drawn_in_the_part_that_is_visible(visit):

@@ -102,7 +102,7 @@ OPEN_TO_ALL = AnnotationProcess(passes=3, pass_mark=0.0)
 def a_design(**changes: object) -> QueueDesign:
     known: dict[str, object] = {
         "study": "spoilers",
-        "categories": tuple(QueueCategory(name=one.name, version=version_of(one)) for one in GUIDELINES),
+        "categories": tuple(QueueCategory(name=item.name, version=version_of(item)) for item in GUIDELINES),
         "process": OPEN_TO_ALL,
         "first": "risk",
         "on_violation": ("style", "utility"),

@@ -69,7 +69,7 @@ def dialogue(*turns: Turn, key: str = "unit-1", label: str = "d001", **more) -> 
 
 
 def group(*names: str, name: str = "people", text: str = "You are {{ name }}.", model: str = "user") -> PersonaGroup:
-    rows = tuple(ParameterRow(values={"name": each}) for each in names)
+    rows = tuple(ParameterRow(values={"name": item}) for item in names)
     return PersonaGroup(name=name, template=PersonaTemplate(name="short", text=text), rows=rows, model=model)
 
 

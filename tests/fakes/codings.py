@@ -69,11 +69,13 @@ CONSENSUS = CodingResolution(answer=about("s"), codebook=VERSION, codes=("cold",
 def index_of(project):
     """Return the index of a project that was read with its texts."""
     work = project.work
-    resolved = {one.answer: GivenCodes("", one.codebook, one.codes) for one in work.resolutions}
-    checked = {one.answer: one.is_given for one in work.releases}
+    resolved = {
+        resolution.answer: GivenCodes("", resolution.codebook, resolution.codes) for resolution in work.resolutions
+    }
+    checked = {release.answer: release.is_given for release in work.releases}
     given = defaultdict(list)
-    for one in work.codings:
-        given[one.answer].append(GivenCodes(one.coder, one.codebook, tuple(sorted(one.codes))))
+    for item in work.codings:
+        given[item.answer].append(GivenCodes(item.coder, item.codebook, tuple(sorted(item.codes))))
     return CodingIndex(
         lines=tuple(
             CodingLine(

@@ -120,7 +120,11 @@ def pooled_evidence(
         annotations=annotations,
         adjudications=finals,
         assignments=[
-            *((one.annotator, one.dialogue) for one in annotations if one.annotator != WORDS.name),
+            *(
+                (annotation.annotator, annotation.dialogue)
+                for annotation in annotations
+                if annotation.annotator != WORDS.name
+            ),
             *((name, dialogues[label].key) for name, label in open_),
         ],
     )

@@ -55,7 +55,7 @@ def convabuse() -> Said:
 
 def guideline(name: str, labels: Iterable[str], *, ordered: bool = False) -> Guideline:
     """Return what was asked: one question with these labels."""
-    scale = Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=one) for one in labels), ordered=ordered)
+    scale = Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=label) for label in labels), ordered=ordered)
     return Guideline(
         name=name,
         instrument=Instrument(name=name, questions=(Question(name=name, text="What is it?", scale=scale),)),

@@ -40,10 +40,12 @@ def test_the_declared_change_raises_no_alert_about_an_application():
 
 
 def test_scores_of_gpt_4_are_not_compared_across_the_change():
-    segments = [one for one in watched(CHANGE).segments if one.application in {"GPT 4", "GPT-4", "OpenAI GPT-4"}]
+    segments = [
+        segment for segment in watched(CHANGE).segments if segment.application in {"GPT 4", "GPT-4", "OpenAI GPT-4"}
+    ]
 
-    before = [one.level for one in segments if one.instruments["judge"] != "HHEM-2.1"]
-    after = [one.level for one in segments if one.instruments["judge"] == "HHEM-2.1"]
+    before = [segment.level for segment in segments if segment.instruments["judge"] != "HHEM-2.1"]
+    after = [segment.level for segment in segments if segment.instruments["judge"] == "HHEM-2.1"]
     assert 3.0 in before
     assert 1.8 in after
 

@@ -67,9 +67,9 @@ def test_self_agreement_of_convabuse_annotators_equals_the_earlier_analysis(tmp_
     question, given = imported(tmp_path, table, SEVERITY, repeats=True)
     itself = self_agreement("abuse", question, answer_arrays(given))
 
-    assert len({one.unit for one in given}) == 4185
+    assert len({item.unit for item in given}) == 4185
     assert (itself.alpha.value, itself.n_shared) == (pytest.approx(0.901, abs=5e-4), 345)
     assert itself.alike.value == pytest.approx(0.922, abs=5e-4)
-    first = {(one.annotator, one.unit): one for one in reversed(given)}
+    first = {(item.annotator, item.unit): item for item in reversed(given)}
     between = question_agreement("abuse", question, answer_arrays(first.values()))
     assert (between.alpha.value, between.n_annotators) == (pytest.approx(0.660, abs=5e-4), 8)

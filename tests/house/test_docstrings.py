@@ -27,8 +27,8 @@ def fields(record: ast.ClassDef) -> list[str]:
 def arguments(function: FunctionNode) -> list[str]:
     """Return the arguments of a function, the object that it belongs to left out."""
     given = function.args
-    rest = [one for one in (given.vararg, given.kwarg) if one is not None]
-    every = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)]
+    rest = [item for item in (given.vararg, given.kwarg) if item is not None]
+    every = [item.arg for item in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)]
     return [name for name in every if name not in {"self", "cls"} and not name.startswith("_")]
 
 

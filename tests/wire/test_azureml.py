@@ -48,7 +48,11 @@ def test_components_load(folder: Path) -> None:
 
     components = [load_component(path) for path in sorted((folder / "components").iterdir())]
 
-    assert [one.name for one in components] == ["theodolite_aggregate", "theodolite_evaluate", "theodolite_generate"]
+    assert [component.name for component in components] == [
+        "theodolite_aggregate",
+        "theodolite_evaluate",
+        "theodolite_generate",
+    ]
 
 
 def test_its_own_faults_are_reported(folder: Path) -> None:

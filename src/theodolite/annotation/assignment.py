@@ -338,7 +338,7 @@ def annotator_state(
     return AnnotatorState(
         participant=participant,
         qualified=qualified_for(records, queue, participant),
-        had=frozenset(str(one.item_id) for one in had),
+        had=frozenset(str(item.item_id) for item in had),
         met={dialogue: frozenset(names) for dialogue, names in met.items()},
         n_taken=Counter(reservation.item.category for reservation in own if reservation.state in taken),
         n_items=Counter(WorkItemRow.objects.filter(queue=queue).values_list("category", flat=True)),

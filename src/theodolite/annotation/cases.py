@@ -286,7 +286,7 @@ def _open(study: str, suspicions: Iterable[tuple[int, Suspicion]]) -> int:
     suspicions = list(suspicions)
     seen = CaseRow.objects.filter(dialogue_id__in={number for number, _ in suspicions}, by_detector=True)
     known = set(seen.values_list("dialogue_id", "kind", "turn"))
-    new = [(number, one) for number, one in suspicions if (number, one.flag.kind.value, one.flag.turn) not in known]
+    new = [(number, item) for number, item in suspicions if (number, item.flag.kind.value, item.flag.turn) not in known]
     with transaction.atomic():
         now = database_now()
         cases = CaseRow.objects.bulk_create(
@@ -294,12 +294,12 @@ def _open(study: str, suspicions: Iterable[tuple[int, Suspicion]]) -> int:
                 token=new_token(),
                 study=study,
                 dialogue_id=number,
-                kind=one.flag.kind.value,
-                turn=one.flag.turn,
-                note=one.flag.note,
+                kind=item.flag.kind.value,
+                turn=item.flag.turn,
+                note=item.flag.note,
                 by_detector=True,
             )
-            for number, one in new
+            for number, item in new
         )
         CaseStepRow.objects.bulk_create(
             CaseStepRow(case=case, act=CaseAct.OPENED.value, by=DETECTOR, note=case.note, created=now) for case in cases

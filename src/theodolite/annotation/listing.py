@@ -82,7 +82,7 @@ def seen_dialogues(
 
 
 def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
-    stored = tuple(replace(one, context="") for one in dialogue.turns if turn is None or one.number == turn)
+    stored = tuple(replace(item, context="") for item in dialogue.turns if turn is None or item.number == turn)
     return replace(dialogue, turns=stored, context="")
 
 

@@ -133,7 +133,7 @@ def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | 
     order = {question.name: index for index, question in enumerate(guideline.instrument.questions)}
     points = {question.name: question.scale for question in guideline.instrument.questions}
     stored = {index: value for index, value in known.items() if points[index[0]].categories}
-    return dict(sorted(stored.items(), key=lambda one: (order[one[0][0]], one[0][1] or 0)))
+    return dict(sorted(stored.items(), key=lambda item: (order[item[0][0]], item[0][1] or 0)))
 
 
 def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: int = 0) -> int:
@@ -547,7 +547,7 @@ def practise(
         raise InputError(message)
     result = marked(guideline, worked_examples(guideline)[example], answers)
     with transaction.atomic():
-        _keep(participant, version, {example: [one for one in result if one.question in answers]}, None)
+        _keep(participant, version, {example: [item for item in result if item.question in answers]}, None)
     return result
 
 
@@ -602,14 +602,14 @@ def attempt(
             position: marked(guideline, worked_examples(guideline)[position], test_answers.get(position, {}))
             for position in next_test(records, version, participant)
         }
-        everything = tuple(one for result in answers.values() for one in result)
+        everything = tuple(item for result in answers.values() for item in result)
         number = _next_attempt(participant, version, design.process.attempts)
         row = QualificationRow.objects.create(
             participant_id=participant_id(participant),
             category=category,
             version=version,
             attempt=number,
-            right=sum(one.is_right for one in everything),
+            right=sum(item.is_right for item in everything),
             asked=len(everything),
             passed=is_passed(everything, design.process.pass_mark),
             created=database_now(),
@@ -630,7 +630,7 @@ def attempt(
 def _tested(records: RecordCache, design: QueueDesign, category: str) -> tuple[str, Guideline]:
     result = design.category(category)
     if result is None:
-        message = f"the queue has the categories {[one.name for one in design.categories]}; got {category!r}"
+        message = f"the queue has the categories {[item.name for item in design.categories]}; got {category!r}"
         raise InputError(message)
     guideline = records.guideline(result.version)
     if not examples_for(guideline)[1]:
@@ -661,13 +661,13 @@ def _keep(
             qualification=row,
             version=version,
             example=index,
-            question=one.question,
-            given=one.given,
-            expected=one.expected,
+            question=item.question,
+            given=item.given,
+            expected=item.expected,
             created=now,
         )
         for index, result in answers.items()
-        for one in result
+        for item in result
     )
 
 

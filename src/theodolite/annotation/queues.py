@@ -140,7 +140,7 @@ def _decided(records: RecordCache, version: str) -> list[Promotion | Demotion]:
     made = filed_records(records.contents, Promotion, subject)
     ended = filed_records(records.contents, Demotion, subject)
     # The end of a promotion has the number of the promotion, and follows it.
-    return sorted([*made, *ended], key=lambda one: (one.number, isinstance(one, Demotion)))
+    return sorted([*made, *ended], key=lambda item: (item.number, isinstance(item, Demotion)))
 
 
 def _last_promotion(past: Sequence[Promotion | Demotion]) -> Promotion | None:
@@ -261,7 +261,7 @@ def _latest_readings(promotion: Promotion, dialogues: Sequence[int]) -> Mapping[
     answers = AnswerRow.objects.filter(annotation_id__in=list(latest.values()))
     for annotation, outcome in answers.values_list("annotation_id", "outcome"):
         outcomes.setdefault(annotation, set()).add(Outcome(outcome))
-    return {dialogue: one for dialogue, one in latest.items() if is_pass(outcomes.get(one, ()))}
+    return {dialogue: item for dialogue, item in latest.items() if is_pass(outcomes.get(item, ()))}
 
 
 def _count(records: RecordCache, items: Iterable[WorkItemRow]) -> None:

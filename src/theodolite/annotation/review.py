@@ -515,15 +515,15 @@ def shifts(queue: str) -> list[CalibrationShift]:
         (first if calibration_vote.ballot == BLIND else last)[position] = calibration_vote
     return [
         CalibrationShift(
-            calibration=one.calibration.token,
-            version=one.calibration.version,
-            question=one.question,
-            turn=one.turn or None,
-            participant=one.participant.key,
-            before=one.value,
-            after=last.get(position, one).value,
+            calibration=item.calibration.token,
+            version=item.calibration.version,
+            question=item.question,
+            turn=item.turn or None,
+            participant=item.participant.key,
+            before=item.value,
+            after=last.get(position, item).value,
         )
-        for position, one in first.items()
+        for position, item in first.items()
     ]
 
 

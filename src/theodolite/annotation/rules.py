@@ -615,9 +615,9 @@ def discrepancies(guideline: Guideline, answers_by_person: Given, salt: str) -> 
         labels = {(answer.outcome, answer.value) for answer in answers.values() if answer}
         if len(labels) > 1:
             positions = [
-                Position(letter=letters[name], answer=one, is_model=is_model(name))
-                for name, one in answers.items()
-                if one
+                Position(letter=letters[name], answer=item, is_model=is_model(name))
+                for name, item in answers.items()
+                if item
             ]
             result.append(Discrepancy(question=question, turn=turn, positions=_sorted(positions)))
     return tuple(result)
@@ -634,7 +634,7 @@ def _compared_questions(guideline: Guideline, answers_by_person: Given) -> list[
         for index, question in enumerate(guideline.instrument.questions)
         if question.scale.kind is not ScaleKind.TEXT
     }
-    return sorted((one for one in seen if one[0] in order), key=lambda one: (order[one[0]], one[1] or 0))
+    return sorted((item for item in seen if item[0] in order), key=lambda item: (order[item[0]], item[1] or 0))
 
 
 def _answer(answers: Sequence[Answer], question: str, turn: int | None) -> Answer | None:

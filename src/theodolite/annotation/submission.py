@@ -359,15 +359,15 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
         rows = [own_reservation(other, participant) for other in others if other != token]
         required = [row for row in rows if ReservationState(row.state).is_live or row.item.live < row.item.passes]
         tokens = [token, *(str(row.token) for row in required)]
-        tasks = [task(records, each, participant) for each in tokens]
-        following = [other for each in tasks for other in following_tasks(records, each, participant)]
-        if any(each.open for each in (*tasks, *following)):
+        tasks = [task(records, item, participant) for item in tokens]
+        following = [other for item in tasks for other in following_tasks(records, item, participant)]
+        if any(item.open for item in (*tasks, *following)):
             return False
-        for each in tokens:
-            submit(records, each, participant)
+        for item in tokens:
+            submit(records, item, participant)
         names = [other.reservation.category for other in following]
-        for each in _reserved_siblings(token, participant, names):
-            submit(records, each, participant)
+        for item in _reserved_siblings(token, participant, names):
+            submit(records, item, participant)
     return True
 
 
@@ -515,10 +515,10 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
         )
         QualificationRow.objects.bulk_create(
             QualificationRow(
-                participant_id=each,
+                participant_id=item,
                 category=category,
                 version=after,
-                attempt=attempts.get(each, 0) + 1,
+                attempt=attempts.get(item, 0) + 1,
                 right=0,
                 asked=0,
                 passed=True,
@@ -526,7 +526,7 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
                 reason=reason.strip(),
                 created=database_now(),
             )
-            for each in who
+            for item in who
         )
     return len(who)
 

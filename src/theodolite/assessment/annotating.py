@@ -206,7 +206,7 @@ def _humanized(fields: Mapping[str, object], guideline: Guideline) -> dict[str, 
 
 def _label(value: object, question: Question) -> object:
     if isinstance(value, list):
-        return [_label(each, question) for each in value]
+        return [_label(item, question) for item in value]
     if isinstance(value, bool) and {"yes", "no"} <= set(question.scale.categories):
         return "yes" if value else "no"
     return value

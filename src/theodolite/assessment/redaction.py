@@ -93,10 +93,10 @@ def _of_turn(turn: Turn, names: Sequence[str], shown_in: tuple[str, ...]) -> Ite
     sides = ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
     result = [(side, detail) for side, text in sides for detail in personal_details(text)]
     if result:
-        kinds = ", ".join(dict.fromkeys(f"{one.kind.value} in the {side.value}" for side, one in result))
+        kinds = ", ".join(dict.fromkeys(f"{item.kind.value} in the {side.value}" for side, item in result))
         hidden = tuple(
-            Redaction(turn=turn.number, side=side, start=one.start, end=one.end, shown_in=shown_in)
-            for side, one in result
+            Redaction(turn=turn.number, side=side, start=item.start, end=item.end, shown_in=shown_in)
+            for side, item in result
         )
         yield Suspicion(_flag(FlagKind.PII, turn, f"Looks like: {kinds}"), hidden)
     if n := len(self_identification(turn.response, names)):

@@ -204,10 +204,10 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
     """
     was = {question.name: question for question in before.instrument.questions}
     now = {question.name: question for question in after.instrument.questions}
-    direct = {name: _direct(was.get(name), one, before, after) for name, one in now.items()}
+    direct = {name: _direct(was.get(name), item, before, after) for name, item in now.items()}
     result = []
     for name, (kinds, differences) in direct.items():
-        through = _through(name, now, {each for each, (touches, _) in direct.items() if touches})
+        through = _through(name, now, {item for item, (touches, _) in direct.items() if touches})
         if kinds or through:
             result.append(
                 QuestionTouch(question=name, kinds=kinds or (Touch.THROUGH,), differences=differences, through=through)
@@ -218,7 +218,7 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
 
 def is_same(guideline: Guideline, other: Guideline) -> bool:
     """Return whether two guidelines have the same content, regardless of where they come from."""
-    first, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (guideline, other))
+    first, there = (canonical_json(replace(item, origin=Origin.STUDY)) for item in (guideline, other))
     return first == there
 
 
@@ -245,7 +245,7 @@ def _direct(
         (Touch.ASKED_ELSEWHERE, "is asked about something else", was.level, now.level),
         (Touch.ASKED_ELSEWHERE, "is asked after another answer", was.when, now.when),
     )
-    differing = [(kind, change) for kind, change, one, other in compared if one != other]
+    differing = [(kind, change) for kind, change, item, other in compared if item != other]
     return tuple(dict.fromkeys(kind for kind, _ in differing)), tuple(change for _, change in differing)
 
 

@@ -430,8 +430,8 @@ class StudyRun:
         rates = rates_of(self.findings, self.evidence.study)
         lead = [
             rate
-            for guideline, one in rules_of(self.evidence.study)
-            for rate in lead_rates(rates, guideline.name, one.name)
+            for guideline, item in rules_of(self.evidence.study)
+            for rate in lead_rates(rates, guideline.name, item.name)
         ]
         shown = [f"{rate.measurement.application} {rate.annotator} {_rate_text(rate)}" for rate in lead[:2]]
         more = f"; {len(lead) - 2} more in to_frame() and the report" if len(lead) > 2 else ""
@@ -449,7 +449,7 @@ class StudyRun:
         """Return rates as figures, completeness and gates, for notebooks."""
         head, _, completeness, gates, _ = self._lines()
         plots = figures_of(self.evidence, self.findings)
-        titles = ", ".join(heading_of(guideline, one) for guideline, one in rules_of(self.evidence.study))
+        titles = ", ".join(heading_of(guideline, item) for guideline, item in rules_of(self.evidence.study))
         parts = [figure.svg for figure in plots[:4]]
         more = f"<p>{len(plots) - 4} more figures are in the report.</p>" if len(plots) > 4 else ""
         texts = (f"<p>{escape(line)}</p>" for line in (completeness, gates, f"Report: {self.written.report}"))

@@ -72,7 +72,7 @@ class ApplicationModel:
         self._loaded: LoadedStudy = load_study(Path(study), resolver=resource_resolver())
         chosen = chosen_applications(self._loaded, application)
         if len(chosen) > 1:
-            names = ", ".join(one.name for one in chosen)
+            names = ", ".join(item.name for item in chosen)
             message = f"study `{self._loaded.study.name}` has several applications: {names}; name one"
             raise InputError(message)
         require_code_permission(self._loaded)

@@ -90,7 +90,7 @@ class Documentation:
         same = [page for page in self.pages.values() if PurePosixPath(page.name).name == page_name]
         if len(same) == 1:
             return same[0]
-        short = {PurePosixPath(one).name: one for one in self.pages}
+        short = {PurePosixPath(item).name: item for item in self.pages}
         near = did_you_mean(page_name, [*self.pages, *short])
         suggestion = f". Did you mean {' or '.join(f'`{page.name}`' for page in same)}?" if same else near or "."
         message = f"there is no page `{name}`{suggestion} Search:  theodolite docs --search WORDS"

@@ -151,8 +151,8 @@ class PythonStudy:
     @property
     def passed(self) -> Passed:
         """The functions that run in this process."""
-        options = {name: one for name, one in self.judges.items() if isinstance(one, JudgeOption)}
-        by = {name: one.function for name, one in options.items() if one.function is not None}
+        options = {name: item for name, item in self.judges.items() if isinstance(item, JudgeOption)}
+        by = {name: option.function for name, option in options.items() if option.function is not None}
         return Passed(applications=self.applications, judges=by)
 
     def write(self, folder: Path) -> None:
@@ -197,7 +197,7 @@ class PythonStudy:
         if option.function is not None:
             path = self._record(folder, "judge", name, option.function)
             entry |= {"python": path, "version": _version(option.function)}
-        models = {one.name: dict(one.entry) for one in option.models}
+        models = {item.name: dict(item.entry) for item in option.models}
         return {
             **content,
             "models": {**content.get("models", {}), **models},

@@ -389,8 +389,8 @@ def _interrupts() -> Iterator[list[int]]:
 
     def receive(number: int, _: object) -> None:
         received.append(number)
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for item, handler in before.items():
+            signal.signal(item, handler)
 
     for number in before:
         signal.signal(number, receive)

@@ -232,8 +232,8 @@ def without_consent(context: StudyContext) -> Iterator[str]:
     if not summaries:
         return
     consents = context.store.events.participants.release_consents(study.name)
-    for index, one in enumerate(counted(study, summaries)):
-        if one.session.participant not in consents:
+    for index, item in enumerate(counted(study, summaries)):
+        if item.session.participant not in consents:
             yield label_of(index)
 
 
@@ -330,7 +330,7 @@ def _record_files(records: ReleasedRecords) -> Iterator[tuple[str, str]]:
     yield _STUDY, canonical_json(records.study) + "\n"
     yield _RUN, canonical_json(records.run) + "\n"
     for name, file, _ in _LISTS:
-        yield file, "".join(canonical_json(one) + "\n" for one in getattr(records, name))
+        yield file, "".join(canonical_json(item) + "\n" for item in getattr(records, name))
     attributes = {name: dict(group_of) for name, group_of in records.annotator_attributes.items()}
     yield "annotator-attributes.json", json.dumps(attributes, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     for guideline in records.study.guidelines:
@@ -466,7 +466,7 @@ def _require_no_original_id(files: Mapping[str, str], evidence: Evidence, releas
         response.participant for response in evidence.responses
     }
     originals |= {sitting.participant for sitting in evidence.sittings} | {evidence.run.key}
-    own = {one.key for one in released.dialogues}
+    own = {item.key for item in released.dialogues}
     for name, content in files.items():
         for original in originals - own - {""}:
             if original in content:
@@ -622,7 +622,7 @@ def _subjects(envelope: Any) -> dict[str, str]:
         if envelope.payload_type != PAYLOAD_TYPE or statement["_type"] != STATEMENT:
             message = f"the signature is not about an in-toto statement: {envelope.payload_type}"
             raise InputError(message)
-        return {str(one["name"]): str(one["digest"]["sha256"]) for one in statement["subject"]}
+        return {str(item["name"]): str(item["digest"]["sha256"]) for item in statement["subject"]}
     except (ValueError, KeyError, TypeError) as error:
         message = "the signed statement has no list of files"
         raise InputError(message) from error

@@ -146,7 +146,7 @@ class ServerStudy:
         completed = [
             summary for summary in summaries if summary.unit and summary.session.state is not SessionState.WITHDRAWN
         ]
-        people = [(one.session.scenario, one.turns) for one in completed]
+        people = [(item.session.scenario, item.turns) for item in completed]
         return estimate_calls(loaded, people=() if stage == "test" else people, judges_only=stage == SCORE)
 
     def require_permission(self, loaded: LoadedStudy, environ: Mapping[str, str]) -> None:

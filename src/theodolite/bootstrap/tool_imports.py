@@ -72,7 +72,7 @@ def import_results(folder: Path, files: Sequence[Path], mapping: TableMapping | 
         raise InputError(message)
     importers = (*plugin_importers(), *SHIPPED_IMPORTERS)
     results = tuple(_read(file, mapping or TableMapping(), importers) for file in files)
-    if diagnostics := tuple(diagnostic for each in results for diagnostic in each.faults):
+    if diagnostics := tuple(diagnostic for result in results for diagnostic in result.faults):
         raise InvalidStudyError(diagnostics, ending=_NOTHING_WRITTEN)
     made = study_of_results(folder.resolve().name or "imported", results)
     for name, content in made.files.items():
@@ -106,7 +106,7 @@ def _read(file: Path, mapping: TableMapping, importers: Sequence[Importer | Resu
     for importer in importers:
         if isinstance(importer, Importer) and _fits(importer, file.name, stored):
             return _read_by(importer, file, stored)
-    formats = tuple(each for each in importers if isinstance(each, ResultFormat))
+    formats = tuple(item for item in importers if isinstance(item, ResultFormat))
     if mapping.columns or not is_results(stored, formats):
         return _table_results(stored, file.name, mapping)
     return read_results(stored, file.name, formats)

@@ -76,7 +76,7 @@ def import_() -> None:
 @click.option(
     "--branches",
     "ways",
-    type=click.Choice([one.name.lower() for one in Ways]),
+    type=click.Choice([item.name.lower() for item in Ways]),
     default="every",
     show_default=True,
     help="Paths of a branching conversation to import.",
@@ -276,10 +276,10 @@ def _imported_json(imported: ImportedStudy) -> dict[str, object]:
         "rules_to_check": list(imported.made.to_check),
         "files": [
             {
-                "file": each.file,
-                "tool": each.tool,
-                "version": each.version,
-                "dialogues": len(each.dialogues),
+                "file": result.file,
+                "tool": result.tool,
+                "version": result.version,
+                "dialogues": len(result.dialogues),
                 "figures": [
                     {
                         "name": figure.name,
@@ -287,25 +287,25 @@ def _imported_json(imported: ImportedStudy) -> dict[str, object]:
                         "recomputed": figure.recomputed,
                         "agrees": figure.agrees,
                     }
-                    for figure in each.figures
+                    for figure in result.figures
                 ],
-                "notes": list(each.notes),
+                "notes": list(result.notes),
             }
-            for each in imported.results
+            for result in imported.results
         ],
     }
 
 
 def _imported_lines(imported: ImportedStudy) -> Iterator[str]:
     made = imported.made
-    for each in imported.results:
-        version = f" {each.version}" if each.version else ""
-        yield f"{each.file}: {each.tool}{version}, {len(each.dialogues):,} dialogues"
-        for figure in each.figures:
+    for result in imported.results:
+        version = f" {result.version}" if result.version else ""
+        yield f"{result.file}: {result.tool}{version}, {len(result.dialogues):,} dialogues"
+        for figure in result.figures:
             shown = "not recomputable" if figure.recomputed is None else f"{figure.recomputed:.6g} recomputed"
             differs = "" if figure.agrees else "  DIFFERS" if figure.recomputed is not None else ""
             yield f"  {figure.name}: {figure.stated:.6g} stated, {shown}, n={figure.n}{differs}"
-        for note in each.notes:
+        for note in result.notes:
             yield f"  {note}"
     yield f"Wrote {imported.path}: {made.n_dialogues:,} dialogues, {made.n_answers:,} labels"
     if made.n_unanswered:
@@ -412,7 +412,7 @@ TABLE = "table"
 def _form_of(form: str, out: str) -> ExportForm:
     forms = [TABLE, *(export_form.value for export_form in ExportForm)]
     if form == TABLE:
-        endings = {f".{one.value}": one for one in (ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET)}
+        endings = {f".{item.value}": item for item in (ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET)}
         ending = Path(out).suffix.lower() or ".csv"
         if ending not in endings:
             message = f"--format table expects a file that ends in {', '.join(endings)}; got `{out}`"

@@ -101,7 +101,7 @@ def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
     Raises:
         InputError: If an answer cannot be used.
     """
-    model, name, key, judge = (options.pop(one, "") for one in ("model", "model_name", "model_key", "judge"))
+    model, name, key, judge = (options.pop(item, "") for item in ("model", "model_name", "model_key", "judge"))
     kind, answers = _requested(folder, options)
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
         return _split(Path(answers["from"]), folder), 0
@@ -301,7 +301,9 @@ def _model_at(url: str, name: str, *, is_default: bool = False) -> str:
         click.echo(f"  {url} answers as OpenAI-compatible; offers one model: {names[0]}")
         return names[0]
     if names and sys.stdin.isatty():
-        click.echo("\n".join([f"{url} offers:", *(f"  {number}  {one}" for number, one in enumerate(names, start=1))]))
+        click.echo(
+            "\n".join([f"{url} offers:", *(f"  {number}  {item}" for number, item in enumerate(names, start=1))])
+        )
         return names[click.prompt(">", type=click.IntRange(1, len(names)), prompt_suffix=" ") - 1]
     if names:
         message = f"`{url}` offers {len(names)} models: {', '.join(names)}. Choose one:  --model-name NAME"
@@ -344,7 +346,7 @@ def _require_function(folder: str, application: str) -> None:
         InputError: If the file has no such name.
     """
     file, _, name = application.rpartition(":")
-    path = next((one for one in (Path(file), Path(folder) / file) if file.endswith(".py") and one.is_file()), None)
+    path = next((item for item in (Path(file), Path(folder) / file) if file.endswith(".py") and item.is_file()), None)
     if path is None:
         return
     try:

@@ -489,7 +489,7 @@ def runs(study: str, *, as_json: bool) -> int:
     context = open_study(study)
     try:
         name = context.loaded.study.name
-        lines = [_run_entry(context, one) for one in context.store.runs(name)]
+        lines = [_run_entry(context, item) for item in context.store.runs(name)]
     finally:
         context.close()
     if as_json:

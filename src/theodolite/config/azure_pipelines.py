@@ -141,10 +141,10 @@ def _check_command(pipeline: _Pipeline, subject: str, entries: Entries, path: Na
     task = _mapping(entries, "task")
     texts = [entries.get("command"), entries.get("input_data"), task.get("program_arguments")]
     declared = {side: set(_mapping(entries, side)) for side in ("inputs", "outputs")}
-    for reference in (one[1] for text in texts if isinstance(text, str) for one in REFERENCE.finditer(text)):
+    for reference in (item[1] for text in texts if isinstance(text, str) for item in REFERENCE.finditer(text)):
         side, _, name = reference.partition(".")
         if side not in declared or name not in declared[side]:
-            known = sorted(f"{each}.{one}" for each, names in declared.items() for one in names)
+            known = sorted(f"{item}.{item}" for item, names in declared.items() for item in names)
             pipeline.fault(
                 path,
                 f"the command of {subject} uses `{reference}`, which is not declared{did_you_mean(reference, known)}",

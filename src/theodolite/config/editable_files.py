@@ -267,8 +267,8 @@ class EditableFiles:
             InputError: If a name is not allowed or in use.
             NotFound: If there is no file of the old name.
         """
-        for one in (name, new):
-            _require_movable(one, self.main)
+        for item in (name, new):
+            _require_movable(item, self.main)
         known, main = self.read(name), self.read(self.main)
         if self.known(new) is not None:
             message = f"`{new}` already exists; choose another name"

@@ -99,7 +99,7 @@ def pack_card(name: str, resolver: ResourceResolver) -> PackCard:
 
 def _definitions(spec: PackSpec, resolver: ResourceResolver) -> dict[str, str]:
     """Return the definitions of the pack's guidelines, including those defined elsewhere."""
-    named = [one for scenario in spec.scenarios.values() for one in scenario.guidelines or ()]
+    named = [item for scenario in spec.scenarios.values() for item in scenario.guidelines or ()]
     result = {key: guideline.definition for key, guideline in spec.guidelines.items()}
     for key in dict.fromkeys(named):
         resource = None if key in result else resolver.resource(f"guidelines/{key}.yaml")
@@ -132,7 +132,7 @@ def _risk_text(identifier: str, resolver: ResourceResolver) -> str:
     spec = _taxonomy(taxonomy, resolver)
     if spec is None or risk not in spec.risks:
         return identifier
-    related = [_named(one, resolver) for one in spec.crosswalk.get(risk, ())]
+    related = [_named(item, resolver) for item in spec.crosswalk.get(risk, ())]
     return f"{identifier} {spec.risks[risk]}" + (f"; related: {', '.join(related)}" if related else "")
 
 

@@ -190,10 +190,10 @@ def risk_classes(identifier: str, context: LoadContext) -> tuple[RiskClass, ...]
     name, _, risk = identifier.partition("/")
     spec = _taxonomy_of(name, context)
     related = spec.crosswalk.get(risk, ()) if spec else ()
-    named = [(one, one.partition("/")) for one in (identifier, *related)]
+    named = [(item, item.partition("/")) for item in (identifier, *related)]
     return tuple(
-        RiskClass(identifier=one, title=known.risks[key], taxonomy=known.title)
-        for one, (taxonomy, _, key) in named
+        RiskClass(identifier=item, title=known.risks[key], taxonomy=known.title)
+        for item, (taxonomy, _, key) in named
         if (known := _taxonomy_of(taxonomy, context)) is not None and key in known.risks
     )
 

@@ -68,9 +68,9 @@ def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | Non
     if isinstance(parsed, LocatedDiagnostic):
         return ToolResults(tool="", file=file, sha256=sha256, faults=(parsed,))
     records, lines, broken = parsed
-    form = next((each for each in formats if records and each.fits(records)), None)
+    form = next((item for item in formats if records and item.fits(records)), None)
     if form is None:
-        known = ", ".join(each.name for each in formats)
+        known = ", ".join(item.name for item in formats)
         return _unreadable(file, sha256, f"has no known format of results; known formats: {known}")
     problems = FormatFaults(file, text, lines)
     source = ResultSource(records=records, faults=problems)
@@ -97,7 +97,7 @@ def is_results(stored: bytes, formats: Sequence[ResultFormat] | None = None) -> 
         parsed = _parsed(_text(stored), "")
     except (OSError, EOFError, zlib.error):
         return False
-    return not isinstance(parsed, LocatedDiagnostic) and any(each.fits(parsed[0]) for each in formats if parsed[0])
+    return not isinstance(parsed, LocatedDiagnostic) and any(item.fits(parsed[0]) for item in formats if parsed[0])
 
 
 def _text(stored: bytes) -> str:
@@ -189,7 +189,9 @@ def _promptfoo_dialogue(result: Record, prompt: str, line: int) -> ToolDialogue:
     columns |= {f"var_{key}": text_of(value) for key, value in (result.get("vars") or {}).items()}
     graded = result.get("gradingResult")
     components = (graded or {}).get("componentResults") or [] if isinstance(graded, dict) else []
-    scores = [score for each in components if isinstance(each, dict) for score in _promptfoo_scores(each)]
+    scores = [
+        score for component in components if isinstance(component, dict) for score in _promptfoo_scores(component)
+    ]
     success = None if error else result.get("success")
     return ToolDialogue(
         key=f"test-{result.get('testIdx', 0)}-prompt-{result.get('promptIdx', 0)}",

@@ -269,8 +269,8 @@ def number_text(value: float) -> str:
 def criteria_of(results: Iterable[ToolResults]) -> dict[Criterion, list[ToolScore]]:
     """Return each question with its scores, in order of appearance."""
     result: dict[Criterion, list[ToolScore]] = {}
-    for each in results:
-        for dialogue in each.dialogues:
+    for item in results:
+        for dialogue in item.dialogues:
             for score in dialogue.scores:
                 result.setdefault(score.criterion, []).append(score)
     return result
@@ -278,7 +278,7 @@ def criteria_of(results: Iterable[ToolResults]) -> dict[Criterion, list[ToolScor
 
 def outcome_of(word: object, *, has_value: bool) -> Outcome:
     """Return the outcome that a file states in the terms of our exports; otherwise the value decides."""
-    known = next((each for each in Outcome if each.value == word), None)
+    known = next((item for item in Outcome if item.value == word), None)
     if known is None or (known is Outcome.ANSWERED) != has_value:
         return Outcome.ANSWERED if has_value else Outcome.MISSING
     return known
@@ -286,7 +286,7 @@ def outcome_of(word: object, *, has_value: bool) -> Outcome:
 
 def kind_of(word: object) -> AnnotatorKind:
     """Return the kind of annotator stated by our exports; a person by default."""
-    return next((each for each in AnnotatorKind if each.value == word), AnnotatorKind.PERSON)
+    return next((item for item in AnnotatorKind if item.value == word), AnnotatorKind.PERSON)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -428,7 +428,7 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[RecordedTurn,
             turns.append({"user": [], "assistant": [], "tool": []})
         turns[-1][role].append(text)
     joined = [{side: "\n\n".join(filter(None, texts)) for side, texts in turn.items()} for turn in turns]
-    rows = [RecordedTurn(prompt=one["user"], response=one["assistant"], context=one["tool"]) for one in joined]
+    rows = [RecordedTurn(prompt=item["user"], response=item["assistant"], context=item["tool"]) for item in joined]
     return tuple(rows), "\n\n".join(filter(None, system))
 
 
@@ -456,5 +456,5 @@ def without_prefixes(dialogues: Sequence[ToolDialogue]) -> tuple[list[ToolDialog
         (dialogue.application, tuple((turn.prompt, turn.response) for turn in dialogue.turns)) for dialogue in dialogues
     ]
     continued = Counter((application, turns[:end]) for application, turns in texts for end in range(1, len(turns)))
-    stored = [one for one, (name, turns) in zip(dialogues, texts, strict=True) if not continued[name, turns]]
+    stored = [item for item, (name, turns) in zip(dialogues, texts, strict=True) if not continued[name, turns]]
     return stored, len(dialogues) - len(stored)

@@ -147,8 +147,8 @@ def langfuse_dialogues(source: ResultSource) -> list[ToolDialogue]:
         is_score = key and "type" not in row
         (trace.scores if is_score else trace.observations if key else trace.traces).append(row)
         if not key:
-            trace.observations += [one for one in row.get("observations") or () if isinstance(one, dict)]
-            trace.scores += [one for one in row.get("scores") or () if isinstance(one, dict)]
+            trace.observations += [item for item in row.get("observations") or () if isinstance(item, dict)]
+            trace.scores += [item for item in row.get("scores") or () if isinstance(item, dict)]
             _note_bare_scores(source, row)
     # Only calls of one trace continue each other: traces of one session have separate scores.
     shortened = [without_prefixes(list(_langfuse_trace(source, key, trace))) for key, trace in traces.items()]
@@ -167,7 +167,7 @@ def _scored_trace(score: Record) -> object:
 def _note_bare_scores(source: ResultSource, trace: Record) -> None:
     """Note that a list of traces has identifiers instead of scores, as returned by `trace.list`."""
     text = "scores are identifiers alone; export each trace with `trace.get`, or add rows of scores"
-    if any(isinstance(one, str) for one in trace.get("scores") or ()) and text not in source.notes:
+    if any(isinstance(item, str) for item in trace.get("scores") or ()) and text not in source.notes:
         source.notes.append(text)
 
 
@@ -332,10 +332,10 @@ def _spans(source: ResultSource) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
 def _logged_events(source: ResultSource) -> dict[tuple[object, object], list[tuple[Any, Any]]]:
     """Return the events logged during each span: conventions of 2024 and 2025 log the messages."""
     result: dict[tuple[object, object], list[tuple[Any, Any]]] = defaultdict(list)
-    resources = (one for _, record in source.items() for one in record.get("resourceLogs") or ())
+    resources = (item for _, record in source.items() for item in record.get("resourceLogs") or ())
     scopes = (scope for resource in resources for scope in resource.get("scopeLogs") or ())
     records = [record for scope in scopes for record in scope.get("logRecords") or ()]
-    for record in sorted(records, key=lambda one: int(one.get("timeUnixNano") or 0)):
+    for record in sorted(records, key=lambda item: int(item.get("timeUnixNano") or 0)):
         name = record.get("eventName") or _otlp(record.get("attributes")).get("event.name")
         body = _otlp_value(record.get("body"))
         if isinstance(body, dict):
@@ -391,7 +391,7 @@ def _flat_messages(attributes: Mapping[str, Any], prefix: str) -> list[Record]:
         if name.startswith(f"{prefix}.") and number.isdigit():
             result.setdefault(int(number), {})[key.removeprefix("message.")] = value
     fields = [result[number] for number in sorted(result)]
-    return [{"role": one.get("role"), "content": one.get("content", "")} for one in fields]
+    return [{"role": item.get("role"), "content": item.get("content", "")} for item in fields]
 
 
 def _messages_in(value: object) -> list[Record]:

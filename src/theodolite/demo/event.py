@@ -126,8 +126,8 @@ def doors(request: HttpRequest) -> HttpResponse:
     content = people_file()
     offered = {
         "people": [(slugify(role), role, name) for role, name in content["people"].items()],
-        "gate": [(slug, one["says"], one["name"]) for slug, one in content["gate"].items()],
-        "kitchen": [(slug, one["says"], one["name"]) for slug, one in content["kitchen"]["doors"].items()],
+        "gate": [(slug, item["says"], item["name"]) for slug, item in content["gate"].items()],
+        "kitchen": [(slug, item["says"], item["name"]) for slug, item in content["kitchen"]["doors"].items()],
     }
     return render(request, "web/accounts/demo.html", offered)
 
@@ -202,7 +202,7 @@ def load_testers(hosted: HostedStudy) -> None:
 
 def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
     content = testers_file()
-    testers, names = content["testers"], [one.name for one in event.study.applications]
+    testers, names = content["testers"], [item.name for item in event.study.applications]
     clocks = [EarlierClock(_AGO * (len(testers) - number) / len(testers)) for number in range(len(testers))]
     sessions = {
         (number, application): _session_held(
@@ -335,7 +335,7 @@ def _session_held(
     done = own["choices"].get("done")
     end_session(event, session.key, task_done=None if done is None else done == "yes")
     questionnaire = next(
-        one for one in event.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
+        item for item in event.study.questionnaires if item.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
     )
     numbers = dict(zip(content["asked"][level.value], own["numbers"], strict=True))
     response = QuestionnaireResponse(
@@ -377,7 +377,7 @@ def _profile(level: Level, age: str) -> PersonProfile:
 
 def _session(event: EventContext, level: Level, number: int, application: str) -> Session:
     study, scenario = event.study, event.study.scenarios[0]
-    names = [one.name for one in study.applications]
+    names = [item.name for item in study.applications]
     index = (names.index(application) + number) % len(names)
     return Session(
         key=_key(number, application),

@@ -165,13 +165,13 @@ def load_gate(hosted: HostedStudy) -> None:
     link = content["link"]
     RecruitLink.objects.create(hosted=hosted, kind=RecruitLink.Kind.OPEN, name=link["name"], most=link["most"])
     book(organiser, hosted.memberships.get(role=Role.FIELD_TESTER.value), slots["open"].token, now)
-    for one in content["gate"].values():
-        if "screened" not in one:
-            invite(organiser, hosted, Role.RED_TEAMER, name=one["name"])
+    for item in content["gate"].values():
+        if "screened" not in item:
+            invite(organiser, hosted, Role.RED_TEAMER, name=item["name"])
             continue
-        tester = _screened(hosted, one["name"], passed=one["screened"] == "yes")
-        if "slot" in one:
-            book(organiser, tester, slots[one["slot"]].token, now)
+        tester = _screened(hosted, item["name"], passed=item["screened"] == "yes")
+        if "slot" in item:
+            book(organiser, tester, slots[item["slot"]].token, now)
 
 
 def _slot(hosted: HostedStudy, organiser: Account, content: Mapping[str, Any], now: datetime) -> TimeSlot:
@@ -201,7 +201,7 @@ def load_kitchen(folder: Path) -> None:
         folder: Folder of its study.
     """
     content = people_file()["kitchen"]
-    accounts = {slug: demo_account(slug, one["name"]) for slug, one in content["doors"].items()}
+    accounts = {slug: demo_account(slug, item["name"]) for slug, item in content["doors"].items()}
     hosted = host_study(str(folder), accounts[content["organiser"]])
     if hosted.state == HostedStudy.State.OPEN:
         return
@@ -297,7 +297,7 @@ async def _complete(store: Store, study: Study, content: Sequence[dict[str, Any]
     await store.start()
     try:
         run = store.open_run(study, draw_plan(study, ())[0])
-        dialogues = [_dialogue(run, study, number, each) for number, each in enumerate(content, first)]
+        dialogues = [_dialogue(run, study, number, item) for number, item in enumerate(content, first)]
         units = [_unit(dialogue, number) for number, dialogue in enumerate(dialogues, first)]
         store.add_units(run, units)
         for unit, dialogue in zip(units, dialogues, strict=True):

@@ -259,7 +259,7 @@ class ScoreColumns(Sequence[Score]):
         """Return whether another sequence contains equal scores in the same order."""
         if not isinstance(other, Sequence) or len(other) != len(self):
             return NotImplemented if not isinstance(other, Sequence) else False
-        return all(one == two for one, two in zip(self, other, strict=True))
+        return all(item == two for item, two in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
         """Return a hash by length and values."""

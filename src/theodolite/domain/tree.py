@@ -434,7 +434,7 @@ def _renamed(node: TreeNode, name: str, names: Mapping[str, str]) -> TreeNode:
     """Return a node under another name, with the names of the nodes below it changed."""
     if isinstance(node, SummaryNode):
         edges = tuple(replace(edge, child=names[edge.child]) for edge in node.edges)
-        return replace(node, name=name, edges=edges, beside=tuple(names[each] for each in node.beside))
+        return replace(node, name=name, edges=edges, beside=tuple(names[item] for item in node.beside))
     if isinstance(node, AnswersNode):
         return replace(node, name=name)
     return replace(node, name=name, of=names[node.of])

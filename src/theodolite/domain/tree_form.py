@@ -492,7 +492,7 @@ def tree_file_of(plain: Mapping[str, Any]) -> TreeFile:
     if not isinstance(sets, list):
         message = f"`applications` must be a list; got {sets!r}"
         raise InputError(message)
-    return TreeFile(design=design_of(plain["tree"]), sets=tuple(_leaf_set(each, at) for at, each in enumerate(sets)))
+    return TreeFile(design=design_of(plain["tree"]), sets=tuple(_leaf_set(item, at) for at, item in enumerate(sets)))
 
 
 def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | None = None) -> dict[str, Json]:

@@ -154,14 +154,14 @@ def import_dialogues(event: EventContext, imported: Sequence[ImportedDialogue], 
     summaries = event.dialogues.summaries(event.study.name)
     known = {summary.key for summary in summaries}
     keyed = {_key(event, dialogue): dialogue for dialogue in imported}
-    new = {key: one for key, one in keyed.items() if key not in known}
+    new = {key: item for key, item in keyed.items() if key not in known}
     entry = _Entry(
         event=event,
         ordinal=max((summary.ordinal for summary in summaries), default=-1) + 1,
         index=len(counted(event.study, summaries)),
         met=Counter((summary.session.participant, summary.session.level) for summary in summaries),
     )
-    results = [entry.result(key, one) for key, one in new.items()]
+    results = [entry.result(key, item) for key, item in new.items()]
     if store and results:
         event.dialogues.add_imported(event.run, results, now=event.clock.now())
     return ImportSummary(new=tuple(result.unit.label for result in results), known=len(imported) - len(new))

@@ -167,7 +167,7 @@ def step_of_team(applications: Sequence[SubmittedApplication]) -> tuple[RoleStep
     urgent = [(step, index) for step, index in steps if step is not None]
     if not urgent:
         return RoleStep.SUBMIT_APPLICATION, 0
-    return min(urgent, key=lambda one: (_ORDER_OF_TEAM.index(one[0]), one[1]))
+    return min(urgent, key=lambda item: (_ORDER_OF_TEAM.index(item[0]), item[1]))
 
 
 def step_of_analyst(*, n_submitted: int, n_uncovered: int, n_to_code: int, n_disputed: int, n_reviews: int) -> RoleStep:

@@ -257,7 +257,7 @@ class LiveReplies:
         saved: dict[str, int] = {}
         while True:
             await self._clock.sleep(self._keep_s)
-            fresh = {key: one.shown for key, one in self._replies.items() if len(one.shown) > saved.get(key, 0)}
+            fresh = {key: reply.shown for key, reply in self._replies.items() if len(reply.shown) > saved.get(key, 0)}
             saved = {key: upto for key, upto in saved.items() if key in self._replies}
             if not fresh:
                 continue

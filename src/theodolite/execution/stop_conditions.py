@@ -66,8 +66,12 @@ class CostEstimator:
         """Index models and applications by name."""
         self._models = {model.name: model for model in self.study.models}
         connections = {application.name: application.connection for application in self.study.applications}
-        self._prompted_models = {name: one for name, one in connections.items() if isinstance(one, PromptedModel)}
-        self._recorded = frozenset(name for name, one in connections.items() if isinstance(one, RecordedFile))
+        self._prompted_models = {
+            name: connection for name, connection in connections.items() if isinstance(connection, PromptedModel)
+        }
+        self._recorded = frozenset(
+            name for name, connection in connections.items() if isinstance(connection, RecordedFile)
+        )
 
     def expected(self, request: Request) -> Spending:
         """Return the expected cost of a call; one attempt is assumed."""

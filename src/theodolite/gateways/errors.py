@@ -121,7 +121,7 @@ def _message_of(body: Any, depth: int = _DEPTH) -> str:
     if not depth:
         return ""
     if isinstance(body, list):
-        return "; ".join(filter(None, (_message_of(one, depth - 1) for one in body)))
+        return "; ".join(filter(None, (_message_of(item, depth - 1) for item in body)))
     if not isinstance(body, Mapping):
         return ""
     message = next(filter(None, (_message_of(body.get(key), depth - 1) for key in _MESSAGE_KEYS)), "")

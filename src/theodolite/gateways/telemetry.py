@@ -576,7 +576,7 @@ class TraceObserver:
             attributes |= {"gen_ai.operation.name": "chat", "gen_ai.request.model": name}
             attributes |= _host_attributes(model) if model else {}
             if self._content:
-                messages = [_message(one.speaker.value, one.text) for one in request.messages]
+                messages = [_message(item.speaker.value, item.text) for item in request.messages]
                 attributes["gen_ai.input.messages"] = self._strike(json.dumps(messages, ensure_ascii=False))
             return f"chat {name}", attributes
         if isinstance(request, SayToApplication):

@@ -194,8 +194,8 @@ def _methods(study: Study, results: CitedResults) -> Iterator[Block]:
     )
     yield Heading("Applications")
     rows = tuple(
-        ((one["name"],), (_short(results, f"/instruments/applications/{position}/version"),))
-        for position, one in enumerate(results.data["instruments"]["applications"])
+        ((item["name"],), (_short(results, f"/instruments/applications/{position}/version"),))
+        for position, item in enumerate(results.data["instruments"]["applications"])
     )
     yield DocumentTable(columns=("Application", "Version"), rows=rows)
     yield Heading("Annotation")
@@ -256,7 +256,7 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
     )
     yield Heading("Judges against human labels")
     reports = results.data["judge_validations"]
-    judged = [one for one in results.data["instruments"]["annotators"] if one["kind"] != AnnotatorKind.PERSON.value]
+    judged = [item for item in results.data["instruments"]["annotators"] if item["kind"] != AnnotatorKind.PERSON.value]
     if not reports:
         in_use = Number("/judge_validations", f"0 of {figures.number_of(len(judged), 'judge')} validated.")
         yield Paragraph((in_use, " Rates by these judges may be too high or too low."))
@@ -353,9 +353,9 @@ def _tree_lines(results: CitedResults) -> Iterator[Text]:
         for position, application in enumerate(tree["applications"]):
             at = f"/trees/{number}/applications/{position}"
             changes_without = [
-                (abs(one["change"]), index)
-                for index, one in enumerate(application["without"])
-                if one["change"] is not None
+                (abs(item["change"]), index)
+                for index, item in enumerate(application["without"])
+                if item["change"] is not None
             ]
             undefined = sum(node["value"] is None for node in application["nodes"])
             nodes = Number(f"{at}/nodes", f"{undefined} of {len(application['nodes'])} nodes without a value")
@@ -386,7 +386,9 @@ def _contamination(results: CitedResults) -> Block:
 def _matches_text(entry: Mapping[str, Any]) -> str:
     if not entry["canaries"]:
         return "no canary; not tested"
-    return "; ".join(f"{one['application']}: {', '.join(one['dialogues'])}" for one in entry["found"]) or "none found"
+    return (
+        "; ".join(f"{item['application']}: {', '.join(item['dialogues'])}" for item in entry["found"]) or "none found"
+    )
 
 
 def _people_in(results: CitedResults) -> tuple[str, ...]:
@@ -501,8 +503,8 @@ def _subject_text(subject: Mapping[str, Any], people: Sequence[str]) -> str:
     """Return the subject of an estimate; people have no names."""
     names = ("application", "guideline", "question", "rule", "level", "tester_type", "scenario")
     parts = [str(subject[name]) for name in names if subject.get(name)]
-    annotators = [one for one in subject.get("annotators") or [] if one not in people]
-    persons = [one for one in subject.get("annotators") or [] if one in people]
+    annotators = [item for item in subject.get("annotators") or [] if item not in people]
+    persons = [item for item in subject.get("annotators") or [] if item in people]
     by = [
         *annotators,
         *(

@@ -186,9 +186,9 @@ class Contents:
         ]
         if not new:
             return {}
-        rows = ContentRow.objects.filter(version__in=[one.version for one in new], text__isnull=False)
+        rows = ContentRow.objects.filter(version__in=[item.version for item in new], text__isnull=False)
         plain = set(rows.values_list("version", flat=True))
-        return {one.kin: _Base(one.version, one.text.encode()) for one in reversed(new) if one.version in plain}
+        return {item.kin: _Base(item.version, item.text.encode()) for item in reversed(new) if item.version in plain}
 
     def _remember(self, bases: Mapping[str, _Base]) -> None:
         self._bases.update(bases)

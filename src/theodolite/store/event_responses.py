@@ -514,7 +514,9 @@ def about_current(applications: Mapping[str, str], scenarios: Mapping[str, str],
     """
 
     def one_of(column: str, versions: Mapping[str, str]) -> Q:
-        pairs = (Q(**{prefix + column: name, f"{prefix}{column}_version": one}) for name, one in versions.items())
+        pairs = (
+            Q(**{prefix + column: name, f"{prefix}{column}_version": version}) for name, version in versions.items()
+        )
         return reduce(or_, pairs, Q(pk__in=()))
 
     return one_of("application", applications) & one_of("scenario", scenarios)

@@ -109,12 +109,12 @@ def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
     instructed = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
     scenarios = instructed or tuple(scenario.name for scenario in study.scenarios)
     live = [application for application in study.applications if not isinstance(application.connection, RecordedFile)]
-    tested = [one for one in live if any(map(one.is_tested_in, scenarios))]
+    tested = [item for item in live if any(map(item.is_tested_in, scenarios))]
     return AllocationDesign(
         level=plan.level,
-        applications=tuple(one.name for one in tested),
+        applications=tuple(item.name for item in tested),
         scenarios=scenarios,
-        bound={one.name: tuple(filter(one.is_tested_in, scenarios)) for one in tested if one.scenarios},
+        bound={item.name: tuple(filter(item.is_tested_in, scenarios)) for item in tested if item.scenarios},
         sessions=plan.sessions,
         assignment=study.event.assign if study.event else Assignment.WITHIN_SUBJECTS,
         seed=study.sampling.seed,

@@ -67,13 +67,13 @@ def event_sessions(study: Study, planned: Sessions, dialogues: Iterable[LiveDial
     """
     everything = list(dialogues)
     ours = counted(study, everything)
-    people = [_completed_session(study, index, one) for index, one in enumerate(ours)]
+    people = [_completed_session(study, index, item) for index, item in enumerate(ours)]
     empty = list(_empty_cells(study, ours))
     if not people and not empty and not everything:
         return planned
     people += [_empty_session(study, at, *cell) for at, cell in enumerate(empty, start=len(people))]
     stays = [our.unit and our.session.state is not SessionState.WITHDRAWN for our in ours]
-    units = {one.unit: index for index, one in enumerate(ours) if stays[index]}
+    units = {item.unit: index for index, item in enumerate(ours) if stays[index]}
     return EventSessions(planned, people, units, {summary.unit for summary in everything} - set(units))
 
 
@@ -83,22 +83,22 @@ def failures_of(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple
     A dialogue in progress, or one in which the person stopped every reply, is missing rather than failed.
     """
     result = []
-    for index, one in enumerate(counted(study, dialogues)):
-        kind = FailureKind.WITHDRAWN if one.session.state is SessionState.WITHDRAWN else one.kind
-        if kind is None or (one.unit and kind is not FailureKind.WITHDRAWN) or one.ending is None:
+    for index, item in enumerate(counted(study, dialogues)):
+        kind = FailureKind.WITHDRAWN if item.session.state is SessionState.WITHDRAWN else item.kind
+        if kind is None or (item.unit and kind is not FailureKind.WITHDRAWN) or item.ending is None:
             continue
         is_withdrawn = kind is FailureKind.WITHDRAWN
         result.append(
             Failure(
-                unit=one.unit or one.key,
+                unit=item.unit or item.key,
                 label=label_of(index),
-                application=one.session.application,
+                application=item.session.application,
                 party=FailureSource.PERSON if is_withdrawn else FailureSource.APPLICATION,
                 kind=kind,
                 message="the person withdrew; nothing is left but this count"
                 if is_withdrawn
                 else "the application answered none of the person's prompts",
-                endpoint="" if is_withdrawn else one.session.application,
+                endpoint="" if is_withdrawn else item.session.application,
             )
         )
     return tuple(result)
@@ -129,12 +129,12 @@ def visit_of(session: Session, sessions: Sequence[Session]) -> int:
         sessions: All sessions of the person in the study.
     """
     same = (
-        one
-        for one in sessions
-        if (one.level, one.scenario, one.application) == (session.level, session.scenario, session.application)
-        and one.study == session.study
+        item
+        for item in sessions
+        if (item.level, item.scenario, item.application) == (session.level, session.scenario, session.application)
+        and item.study == session.study
     )
-    return sum(one.index <= session.index for one in same)
+    return sum(item.index <= session.index for item in same)
 
 
 def _completed_session(study: Study, index: int, summary: LiveDialogueSummary) -> PlannedSession:
@@ -198,9 +198,9 @@ def people_units(
         dialogues: All dialogues of participants in the study.
     """
     n_planned = len(run_sessions(sessions))
-    for position, one in enumerate(counted(study, dialogues)):
-        if one.unit and one.session.state is not SessionState.WITHDRAWN:
-            yield person_unit(run, one, position, n_planned)
+    for position, item in enumerate(counted(study, dialogues)):
+        if item.unit and item.session.state is not SessionState.WITHDRAWN:
+            yield person_unit(run, item, position, n_planned)
 
 
 def person_unit(run: Run, summary: LiveDialogueSummary, position: int, n_planned: int) -> Unit:

@@ -324,7 +324,7 @@ def _model_call(attack: Attack, selected: list[tuple[int, Try, AttackReply]], de
 
 
 def _listed(tries: Iterable[Try]) -> str:
-    return "\n".join(f"- {one.prompt}" for one in tries)
+    return "\n".join(f"- {item.prompt}" for item in tries)
 
 
 ADAPTIVE = Approach(

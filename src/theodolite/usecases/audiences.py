@@ -79,7 +79,7 @@ def series_for(series: Series | None, audience: str) -> Series | None:
     if series is None or kind != AudienceKind.TEAM.value:
         return series
     own = next((team.applications for team in series.teams if team.name == name), (name,))
-    others = {one for team in series.teams for one in (team.name, *team.applications)} - {name, *own}
+    others = {item for team in series.teams for item in (team.name, *team.applications)} - {name, *own}
     return _series_of(series, own, _hiding(others))
 
 
@@ -176,7 +176,10 @@ def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], ot
             description=hidden(application.description),
             variant_of=application.variant_of if application.variant_of in own else "",
             claims=tuple(replace(claim, text=hidden(claim.text)) for claim in application.claims),
-            mitigations=tuple(replace(each, description=hidden(each.description)) for each in application.mitigations),
+            mitigations=tuple(
+                replace(mitigation, description=hidden(mitigation.description))
+                for mitigation in application.mitigations
+            ),
         )
         for application in study.applications
         if application.name in own

@@ -440,7 +440,10 @@ def trial_dialogues(
         for recorded_dialogue in recorded
         if not any(turn.withheld for turn in recorded_dialogue.turns)
     )
-    examples = (_example(number, one, turns_in(one.dialogue)) for number, one in enumerate(guideline.examples, start=1))
+    examples = (
+        _example(number, example, turns_in(example.dialogue))
+        for number, example in enumerate(guideline.examples, start=1)
+    )
     return tuple(islice(chain(shown, files, examples), TRIAL_DIALOGUES))
 
 

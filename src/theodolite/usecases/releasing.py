@@ -77,16 +77,16 @@ def curate(
         if dialogue.label not in reasons:
             hidden = redact(dialogue)
             dialogues.append(_without_texts(hidden) if dialogue.scenario in held_out else hidden)
-    keys = {one.key for one in dialogues}
+    keys = {item.key for item in dialogues}
     shown = (_without_aim(session, held_out) for session in evidence.sessions if session.label not in reasons)
     sessions = _with_common_groups(list(shown), min_group)
-    private = {one.key for one in dialogues if one.scenario in held_out}
+    private = {item.key for item in dialogues if item.scenario in held_out}
     groups = {session.label: session.groups for session in sessions}
     return ReleasedRecords(
         study=_without_packets(evidence.study, held_out),
         run=evidence.run,
         sessions=sessions,
-        dialogues=tuple(replace(one, groups=_as_common(one.groups, groups[one.label])) for one in dialogues),
+        dialogues=tuple(replace(item, groups=_as_common(item.groups, groups[item.label])) for item in dialogues),
         annotations=tuple(
             without_reasons(annotation) if annotation.dialogue in private else annotation
             for annotation in evidence.archive.annotations()
@@ -190,9 +190,9 @@ def _closed(evidence: Evidence, keys: Collection[str]) -> Iterator[Questionnaire
 def _with_common_groups(sessions: Sequence[PlannedSession], least: int) -> tuple[PlannedSession, ...]:
     """Return sessions whose people share each combination of attributes with enough others."""
     people = [session for session in sessions if session.tester_type is TesterType.PERSON]
-    rows = {(one.cluster, index): dict(one.groups) for index, one in enumerate(people)}
+    rows = {(person.cluster, index): dict(person.groups) for index, person in enumerate(people)}
     common = common_values(rows, least, who=lambda key: key[0])
-    changed = {one.label: common[one.cluster, index] for index, one in enumerate(people)}
+    changed = {person.label: common[person.cluster, index] for index, person in enumerate(people)}
     return tuple(replace(session, groups=changed.get(session.label, session.groups)) for session in sessions)
 
 
@@ -281,8 +281,8 @@ def _finding(label: str, text: str, span: IdentifyingSpan) -> IdentifierFinding:
 
 
 def _texts_by_dialogue(records: ReleasedRecords) -> Iterator[tuple[str, list[str]]]:
-    texts: dict[str, list[str]] = {one.label: [] for one in records.dialogues}
-    labels = {one.key: one.label for one in records.dialogues}
+    texts: dict[str, list[str]] = {item.label: [] for item in records.dialogues}
+    labels = {item.key: item.label for item in records.dialogues}
     for dialogue in records.dialogues:
         texts[dialogue.label] += _texts_of(dialogue)
     for annotation in records.annotations:
@@ -388,7 +388,7 @@ class _Ids:
     def names(self, originals: Iterable[str], prefix: str) -> dict[str, str]:
         """Return a number for each original in a drawn order, e.g. `tester-007`."""
         order = sorted(set(originals), key=lambda original: self.key(f"{prefix} {original}"))
-        return {one: f"{prefix}-{number:03}" for number, one in enumerate(order, 1)}
+        return {item: f"{prefix}-{number:03}" for number, item in enumerate(order, 1)}
 
 
 def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRecords:
@@ -402,7 +402,7 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
     sessions = sorted(records.sessions, key=lambda session: ids.key(f"order {session.label}"))
     renaming = _Renaming(
         ids=ids,
-        labels={one.label: f"r{number:05}" for number, one in enumerate(sessions, 1)},
+        labels={item.label: f"r{number:05}" for number, item in enumerate(sessions, 1)},
         clusters=ids.names(
             (session.cluster for session in sessions if _is_private(session.tester_type) and session.cluster), "group"
         ),
@@ -476,7 +476,7 @@ class _Renaming:
     def study(self, study: Study) -> Study:
         machines = [_of_no_column(annotator) for annotator in study.annotators if annotator.name not in self.people]
         renamed = (self._annotator(annotator) for annotator in study.annotators if annotator.name in self.people)
-        return replace(public_study(study), annotators=(*machines, *sorted(renamed, key=lambda one: one.name)))
+        return replace(public_study(study), annotators=(*machines, *sorted(renamed, key=lambda item: item.name)))
 
     def _annotator(self, annotator: Annotator) -> Annotator:
         name = self.people[annotator.name]

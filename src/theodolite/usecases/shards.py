@@ -189,7 +189,7 @@ def _unit_results(
         )
         raise InputError(message)
     yield _unit_result(unit, result.entries, result.dialogue or result.failure, dialogue="")
-    units = {one.annotator: one for one in about}
+    units = {item.annotator: item for item in about}
     for label in result.annotations:
         if label.annotator in units:
             dialogue = origins.get(unit.key, unit.key)

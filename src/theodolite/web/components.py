@@ -301,14 +301,14 @@ def page_navigation(context: Mapping[str, Any]) -> PageNavigation:
     links: list[SidebarLink] = []
     section: SidebarLink | None = None
     tabs: tuple[SidebarLink, ...] = ()
-    for one, pages in known:
+    for item, pages in known:
         if not pages:
             continue
-        is_here = section is None and one.covers(match.view_name)
+        is_here = section is None and item.covers(match.view_name)
         link = SidebarLink(
-            title=one.title,
+            title=item.title,
             address=pages[0][1],
-            icon=one.icon,
+            icon=item.icon,
             is_current=is_here,
             waiting=amount_text(waiting.get(pages[0][2], 0)),
         )

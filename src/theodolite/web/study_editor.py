@@ -247,7 +247,7 @@ def _with_word(text: str, edit: str, *, checked: str) -> str:
     line, column, width, word = edit.split(":", 3)
     row, start = int(line) - 1, int(column) - 1
     lines, before = text.split("\n"), checked.split("\n")[row : row + 1]
-    same = [index for index, one in enumerate(lines) if [one] == before]
+    same = [index for index, item in enumerate(lines) if [item] == before]
     if row not in same and len(same) != 1:
         message = f"line {line} has changed since the check; save first, then replace the word"
         raise InputError(message)

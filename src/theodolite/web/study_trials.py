@@ -207,7 +207,7 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
     carried = {"file": unsaved.name, "text": unsaved.text, "act": f"preview:{name}"}
     framed = {"framed": "yes"} if "framed" in request.POST else {}
     context = {**edited.context, **framed, "carried": carried | framed}
-    questionnaire = next((one for one in study.questionnaires if one.name == name), None)
+    questionnaire = next((item for item in study.questionnaires if item.name == name), None)
     if questionnaire is not None:
         title = questionnaire.title or humanize(name)
         context |= {"title": title, "about": questionnaire.about}

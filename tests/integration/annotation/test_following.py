@@ -37,7 +37,7 @@ def following(venue: Venue, token: str) -> tuple[AnnotatorTask, ...]:
 
 
 def names(venue: Venue, token: str) -> list[str]:
-    return [one.reservation.category for one in following(venue, token)]
+    return [item.reservation.category for item in following(venue, token)]
 
 
 def answer_useful(venue: Venue, token: str) -> None:

@@ -155,7 +155,10 @@ def test_annotations_completed_by_a_judge_are_compared_and_forwarded(venue: Venu
     open_review(item)
     (discrepancy,) = review_sheet(venue.records, item, "s-1").discrepancies[:1]
     assert RoutedRow.objects.filter(violation=True).count() == 3
-    assert sorted((one.is_model, one.answer.value) for one in discrepancy.positions) == [(False, "no"), (True, "yes")]
+    assert sorted((position.is_model, position.answer.value) for position in discrepancy.positions) == [
+        (False, "no"),
+        (True, "yes"),
+    ]
 
 
 def test_an_unreadable_label_is_no_annotation(venue: Venue, queue: str) -> None:
@@ -179,7 +182,7 @@ def test_a_withdrawn_judge_loses_its_annotations_except_those_under_review(venue
     with pytest.raises(Conflict, match="not promoted"):
         demote(venue.records, queue, "judge", by="s-1", reason="Again.")
     raised(venue, queue, number=2)
-    assert [type(one).__name__ for one in judge_statuses(venue.records, queue)[0].past] == [
+    assert [type(item).__name__ for item in judge_statuses(venue.records, queue)[0].past] == [
         "Promotion",
         "Demotion",
         "Promotion",
@@ -193,7 +196,7 @@ def test_figures_about_people_exclude_judges(venue: Venue, queue: str) -> None:
     for _ in range(3):
         annotated(venue, queue, "p-1")
 
-    assert [one.participant for one in from_above(venue.records, queue)] == ["p-1"]
+    assert [item.participant for item in from_above(venue.records, queue)] == ["p-1"]
     assert from_above(venue.records, queue)[0].early_asked == 0
     assert len(to_review(venue.records, queue)) == 3
     assert agreement(venue.records, queue, "risk")[0].n_annotators == 1

@@ -121,10 +121,10 @@ def test_a_page_describes_each_dialogue_and_counts_them_by_stage(venue: Venue) -
 
     page = found.page(venue.records, reader="sami")
 
-    assert [one.opening for one in page] == ["Who are you?"] * 3
-    assert len({one.name for one in page}) == 3
-    assert [one.flags for one in page] == [(FlagKind.TECHNICAL,), (), ()]
-    assert sorted(one.items[0].stage for one in page) == [ItemStage.IN_WORK, ItemStage.WAITING, ItemStage.WAITING]
+    assert [item.opening for item in page] == ["Who are you?"] * 3
+    assert len({item.name for item in page}) == 3
+    assert [item.flags for item in page] == [(FlagKind.TECHNICAL,), (), ()]
+    assert sorted(item.items[0].stage for item in page) == [ItemStage.IN_WORK, ItemStage.WAITING, ItemStage.WAITING]
     assert found.stages() == {ItemStage.IN_WORK: 1, ItemStage.WAITING: 2}
 
 
@@ -163,7 +163,7 @@ def test_rows_of_calibration_sessions_are_distinct_and_open_ones_come_first(venu
 
     lines = listed_calibrations(venue.records, queue, reader="sami")
 
-    assert [(one.token, one.n_voted) for one in lines] == [(first, 1), (second, 0)]
-    assert [one.state for one in lines] == [CalibrationState.VOTING, CalibrationState.CLOSED]
-    assert {(one.opening, one.scenario) for one in lines} == {("Who are you?", "series")}
+    assert [(item.token, item.n_voted) for item in lines] == [(first, 1), (second, 0)]
+    assert [item.state for item in lines] == [CalibrationState.VOTING, CalibrationState.CLOSED]
+    assert {(item.opening, item.scenario) for item in lines} == {("Who are you?", "series")}
     assert lines[0].name != lines[1].name

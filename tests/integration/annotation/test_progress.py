@@ -54,7 +54,9 @@ def test_agreement_uses_submitted_annotations(venue: Venue, queue: str) -> None:
     assert (released.n_units, released.n_shared, released.n_annotators) == (3, 3, 3)
     assert (released.alike.count, released.prevalence) == (0, (("yes", 4), ("no", 3)))
     assert (bad.n_without_value, bad.scale) == (3, "interval")
-    assert {(one.first, one.second) for one in question_figures(venue.records, queue, "risk", "released").pairs()} == {
+    assert {
+        (pair.first, pair.second) for pair in question_figures(venue.records, queue, "risk", "released").pairs()
+    } == {
         ("p-1", "p-2"),
         ("p-1", "p-3"),
         ("p-2", "p-3"),
@@ -97,6 +99,6 @@ def test_calibration_shows_agreement_before_and_after(venue: Venue) -> None:
         reveal(session)
         vote(venue.records, session, "p-2", [yes("released"), how_bad("7")])
 
-    ((version, before, after),) = [one for one in calibration(venue.records, token) if one[1].question == "released"]
+    ((version, before, after),) = [item for item in calibration(venue.records, token) if item[1].question == "released"]
     assert version == version_of(RISK)
     assert (before.alike.count, after.alike.count, after.alike.n) == (0, 2, 2)

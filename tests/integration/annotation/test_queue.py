@@ -314,7 +314,7 @@ def test_an_annotator_without_a_saved_answer_is_stuck_after_half_an_hour(venue: 
 
     def after(**time: float) -> list[tuple[str, int, int, float]]:
         found = stuck_annotators(queue, now=start + timedelta(**time))
-        return [(one.participant, one.n_reserved, one.n_offered, one.for_s) for one in found]
+        return [(item.participant, item.n_reserved, item.n_offered, item.for_s) for item in found]
 
     assert after(minutes=29) == []
     assert after(minutes=30) == [("p-1", 1, 0, 1800.0)]
@@ -336,5 +336,5 @@ def test_other_work_of_the_annotator_counts_and_work_of_a_judge_does_not(venue: 
     DraftRow.objects.update(created=start)
     ReservationEventRow.objects.filter(reservation__token=first).update(created=start + timedelta(minutes=20))
 
-    assert [one.for_s for one in stuck_annotators(queue, now=start + timedelta(minutes=50))] == [1800.0]
+    assert [item.for_s for item in stuck_annotators(queue, now=start + timedelta(minutes=50))] == [1800.0]
     assert stuck_annotators(queue, now=start + timedelta(minutes=45)) == []

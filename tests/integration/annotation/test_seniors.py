@@ -84,7 +84,10 @@ NOT_ASKED = found("how-bad", outcome=Outcome.NOT_APPLICABLE)
 def test_disagreements_are_listed_with_letters_for_names(venue: Venue, queue: str, item: str) -> None:
     sheet = review_sheet(venue.records, item, "s-1")
 
-    assert [(one.question, [position.letter for position in one.positions]) for one in sheet.discrepancies] == [
+    assert [
+        (discrepancy.question, [position.letter for position in discrepancy.positions])
+        for discrepancy in sheet.discrepancies
+    ] == [
         ("released", ["A", "B", "C"]),
         ("how-bad", ["A", "B", "C"]),
     ]
@@ -123,7 +126,7 @@ def test_answers_stay_and_the_result_becomes_a_final_label(venue: Venue, queue: 
     resolve(venue.records, item, agreed("how-bad", "5"))
     resolve(venue.records, item, agreed("released", "yes"))
 
-    finals = {one.question: one for one in venue.store.adjudications(venue.run)}
+    finals = {adjudication.question: adjudication for adjudication in venue.store.adjudications(venue.run)}
     assert list(venue.store.labels(venue.run)) == before
     assert (finals["released"].value, finals["released"].origin) == ("yes", AdjudicationOrigin.CONSENSUS)
     assert finals["how-bad"].participants == ("s-1", "p-0")
@@ -135,8 +138,8 @@ def test_an_undone_result_reopens_the_dispute_and_is_no_final_label(venue: Venue
     resolve(venue.records, item, agreed("released", "yes"))
     undo_resolution(venue.records, item, "released", None, by="s-1")
 
-    assert [one.question for one in venue.store.adjudications(venue.run)] == ["how-bad"]
-    assert [one.question for one in review_sheet(venue.records, item, "s-1").resolutions] == ["how-bad"]
+    assert [adjudication.question for adjudication in venue.store.adjudications(venue.run)] == ["how-bad"]
+    assert [resolution.question for resolution in review_sheet(venue.records, item, "s-1").resolutions] == ["how-bad"]
     assert n_unsettled(queue) == 1
     assert [row.violation for row in RoutedRow.objects.order_by("number")] == [None, True, None]
     with pytest.raises(Conflict, match="cannot be undone"):
@@ -228,7 +231,7 @@ def test_votes_can_change_after_the_discussion_and_both_votes_stay(venue: Venue)
         vote(venue.records, token, "p-3", [no("released")])
     close_calibration(token)
 
-    changed = {(one.participant, one.question): (one.before, one.after) for one in shifts(queue)}
+    changed = {(shift.participant, shift.question): (shift.before, shift.after) for shift in shifts(queue)}
     assert changed["p-2", "released"] == ("no", "yes")
     assert changed["p-1", "released"] == ("yes", "yes")
     assert [post.text for post in calibration(venue.records, token, "p-2").posts] == ["A hint is a release."]

@@ -34,7 +34,7 @@ EXAMPLES = (
     Example(dialogue="User: end?\nReply: He dies.", answers={"released": "yes", "how-bad": "9"}),
 )
 TESTED = replace(RISK, examples=EXAMPLES)
-CATEGORIES = tuple(QueueCategory(name=one.name, version=version_of(one)) for one in (TESTED, STYLE, UTILITY))
+CATEGORIES = tuple(QueueCategory(name=item.name, version=version_of(item)) for item in (TESTED, STYLE, UTILITY))
 PROCESS = AnnotationProcess(passes=2, attempts=2)
 RIGHT = {1: {"released": "yes", "how-bad": "9"}}
 WRONG = {1: {"released": "no", "how-bad": "9"}}
@@ -86,7 +86,7 @@ def test_a_failed_test_names_the_wrong_questions_and_the_remaining_attempts(venu
     result = attempt(venue.records, queue, "p-1", "risk", WRONG)
 
     assert (result.passed, result.n_right, result.n_asked, result.attempts_left) == (False, 1, 2, 1)
-    assert [one.question for one in result.marked if not one.is_right] == ["released"]
+    assert [item.question for item in result.marked if not item.is_right] == ["released"]
 
 
 def test_after_the_last_attempt_only_a_senior_can_qualify(venue: Venue, queue: str) -> None:

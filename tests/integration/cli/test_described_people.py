@@ -52,7 +52,7 @@ def answers(folder: Path, *, with_labels: bool) -> None:
 def groups(folder: Path) -> dict[str, tuple[int, float]]:
     (found,) = json.loads((folder / "results.json").read_text())["annotator_groups"]
     assert found["attribute"] == "language"
-    return {one["group"]: (one["people"], one["within"]["value"]) for one in found["groups"]}
+    return {item["group"]: (item["people"], item["within"]["value"]) for item in found["groups"]}
 
 
 @pytest.fixture(scope="module")

@@ -32,9 +32,9 @@ def rates(study: Path) -> dict[tuple[str, str], tuple[int, int]]:
     told("run", str(study), "--json")
     estimates = json.loads((study / "results.json").read_text())["estimates"]
     return {
-        (one["subject"]["guideline"], *one["subject"]["annotators"]): (one["count"], one["n"])
-        for one in estimates
-        if one["measure"] == "defect_rate" and not one["subject"].get("group")
+        (estimate["subject"]["guideline"], *estimate["subject"]["annotators"]): (estimate["count"], estimate["n"])
+        for estimate in estimates
+        if estimate["measure"] == "defect_rate" and not estimate["subject"].get("group")
     }
 
 
@@ -69,7 +69,7 @@ def test_an_own_export_keeps_its_labels_and_its_defects(tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text("".join(chat_lines(evidence)))
     study = tmp_path / "again"
     counts = json.loads(told("import", "results", str(study), str(tmp_path / "chat.jsonl"), "--json"))
-    assert counts["dialogues"] == sum(not one.withheld for one in evidence.archive.dialogues())
+    assert counts["dialogues"] == sum(not dialogue.withheld for dialogue in evidence.archive.dialogues())
     assert counts["rules_to_check"] == []
     assert "0 errors" in told("check", str(study))
 

@@ -75,7 +75,7 @@ def application(url: str, **more: Any) -> HttpApplication:
 
 
 def say(prompt: str, *earlier: str) -> SayToApplication:
-    history = tuple(Exchange(prompt=each, response="...") for each in earlier)
+    history = tuple(Exchange(prompt=item, response="...") for item in earlier)
     return SayToApplication(application="app", prompt=prompt, turn=len(earlier) + 1, history=history)
 
 

@@ -95,7 +95,7 @@ def function(folder: Path, body: str, *, name: str = "app.py", **more: Any) -> P
 
 
 def say(prompt: str, *earlier: str) -> SayToApplication:
-    history = tuple(Exchange(prompt=one, response="r") for one in earlier)
+    history = tuple(Exchange(prompt=item, response="r") for item in earlier)
     return SayToApplication(application="app", prompt=prompt, turn=len(earlier) + 1, history=history)
 
 
@@ -110,7 +110,7 @@ async def test_modules_with_the_same_name_are_separate_between_folders(tmp_path:
 
     applications = [opened(PythonCallable(target=f"{team}/bot.py:reply"), team) for team in ("a", "b")]
 
-    assert [await texts(one, "hi") for one in applications] == [["utils of a"], ["utils of b"]]
+    assert [await texts(application, "hi") for application in applications] == [["utils of a"], ["utils of b"]]
 
 
 async def test_relative_paths_start_in_the_folder_of_the_application(tmp_path: Path, opened: Open) -> None:
@@ -163,8 +163,8 @@ async def test_all_calls_in_flight_at_a_crash_fail_explicitly(tmp_path: Path, op
     calls = [application.reply(say(prompt), session=prompt) for prompt in ("a", "b", "die")]
     ended = await asyncio.gather(*calls, return_exceptions=True)
 
-    assert [type(one) for one in ended] == [ServerFault] * 3
-    assert all("exit code 3" in str(one) for one in ended)
+    assert [type(item) for item in ended] == [ServerFault] * 3
+    assert all("exit code 3" in str(item) for item in ended)
 
 
 async def test_a_dialogue_continues_in_a_new_process_after_a_kill(tmp_path: Path, opened: Open) -> None:

@@ -476,10 +476,10 @@ def widest_gap(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> t
     level = confidence ** (1 / math.comb(len(counts), 2))
     ends = [rate_interval(count, n, level) for count, n in counts]
     lows, highs = [], []
-    for one, other in itertools.permutations(range(len(counts)), 2):
-        gap = shares[one] - shares[other]
-        lows.append(gap - math.hypot(shares[one] - ends[one][0], ends[other][1] - shares[other]))
-        highs.append(gap + math.hypot(ends[one][1] - shares[one], shares[other] - ends[other][0]))
+    for item, other in itertools.permutations(range(len(counts)), 2):
+        gap = shares[item] - shares[other]
+        lows.append(gap - math.hypot(shares[item] - ends[item][0], ends[other][1] - shares[other]))
+        highs.append(gap + math.hypot(ends[item][1] - shares[item], shares[other] - ends[other][0]))
     return max(shares) - min(shares), max(0.0, *lows), min(max(highs), 1.0)
 
 

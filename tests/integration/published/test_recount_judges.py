@@ -229,7 +229,7 @@ def test_effect_of_length_on_a_judge(results, table, wide, testers):
         .groupby("dialogue")
         .response.apply(lambda texts: texts.str.len().sum())
     )
-    entries = [one for one in results["judge_validations"][0]["estimates"] if one["measure"] == "length_bias"]
+    entries = [item for item in results["judge_validations"][0]["estimates"] if item["measure"] == "length_bias"]
     assert len(entries) == 2
     for entry in entries:
         person = entry["subject"]["annotators"][0]
@@ -527,7 +527,7 @@ def test_failures_and_progress(results, table):
     failed = first[first.failure.notna()]
     assert results["run"]["planned_dialogues"] == len(first)
     assert results["run"]["completed_dialogues"] == int(first.turn.notna().sum())
-    assert {(one["dialogue"], one["application"], one["kind"], one["party"]) for one in results["failures"]} == set(
-        failed[["dialogue", "application", "failure", "failure_source"]].itertuples(index=False, name=None)
-    )
+    assert {
+        (item["dialogue"], item["application"], item["kind"], item["party"]) for item in results["failures"]
+    } == set(failed[["dialogue", "application", "failure", "failure_source"]].itertuples(index=False, name=None))
     assert len(results["failures"]) == len(failed) == 2

@@ -59,7 +59,7 @@ def test_a_check_runs_the_same_code_as_a_run(study: Path) -> None:
     alone = json.loads(command("probe", study, "green", "--json", "--allow-code").out)
     together = json.loads(command("probe", study, "--json").out)
 
-    entry = next(one for one in together["applications"] if one["name"] == "green")
+    entry = next(item for item in together["applications"] if item["name"] == "green")
     assert alone["applications"][0] | {"slowest_s": 0} == entry | {"slowest_s": 0}
     assert entry["network"] == {
         "application": "green",

@@ -239,7 +239,7 @@ def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedPr
 def run_action(folder: Path, **inputs: str) -> tuple[int, str]:
     """Run the steps of the Action, without the installation, and return exit code and output."""
     action = read_yaml("github/action.yml")
-    values = {name: str(one.get("default", "")) for name, one in action["inputs"].items()} | inputs  # type: ignore[attr-defined]
+    values = {name: str(item.get("default", "")) for name, item in action["inputs"].items()} | inputs  # type: ignore[attr-defined]
     output = ""
     for step in action["runs"]["steps"]:  # type: ignore[index]
         if "if" in step:
@@ -300,5 +300,5 @@ def test_runs_lists_the_runs_of_a_study(folder: Path) -> None:
     found = theodolite("runs", "smoke", "--json").found["runs"]
 
     assert "has not been run" in before.out
-    assert [(one["number"], one["dialogues"], one["failed"]) for one in found] == [(1, 3, 0), (2, 3, 0)]
+    assert [(item["number"], item["dialogues"], item["failed"]) for item in found] == [(1, 3, 0), (2, 3, 0)]
     assert theodolite("runs", "smoke").out.startswith("@1 ")

@@ -89,7 +89,7 @@ def test_a_run_uses_the_packet_and_reports_a_canary_in_a_response(study: Path, t
 
     assert (note["material"], note["version"], note["held_out"]) == ("spoilers", "2026-a", True)
     assert (note["sha256"], note["canaries"], note["searched_responses"]) == (sha256, 1, 4)
-    assert [one["application"] for one in note["found"]] == ["leaky"]
+    assert [item["application"] for item in note["found"]] == ["leaky"]
     assert len(note["found"][0]["dialogues"]) == 1
     assert "contaminated: leaky repeats a canary in" in page
     jsonschema.validate(data, json.loads(shipped_text("schemas/results.schema.json")))
@@ -121,7 +121,7 @@ def test_versions_rotate_and_the_used_version_is_recorded(study: Path, tmp_path:
     second = results(write(study, f"env: PACKET, version: 2026-b, sha256: {sums['2026-b']}"))
     unknown = theodolite("check", write(study, f"env: PACKET, version: 2026-c, sha256: {sums['2026-a']}"))
 
-    assert [one["contamination"][0]["version"] for one in (first, second)] == ["2026-a", "2026-b"]
+    assert [item["contamination"][0]["version"] for item in (first, second)] == ["2026-a", "2026-b"]
     assert first["run"]["number"] != second["run"]["number"]
     assert unknown.code == 2
     assert "it has no version `2026-c`. Did you mean `2026-" in " ".join(unknown.said.split())

@@ -110,10 +110,10 @@ def test_pilot_classes_run_in_parallel_with_separate_modules_and_files(study) ->
 def test_pilot_classes_conform(study) -> None:
     ended = command("probe", study(**TEAMS), "--json")
 
-    found = {one["name"]: one for one in json.loads(ended.out)["applications"]}
-    faults = [remark for one in found.values() for remark in one["remarks"] if remark["severity"] == "error"]
+    found = {item["name"]: item for item in json.loads(ended.out)["applications"]}
+    faults = [remark for item in found.values() for remark in item["remarks"] if remark["severity"] == "error"]
     assert (ended.code, faults, set(found)) == (0, [], set(TEAMS))
-    notes = {name: " ".join(remark["message"] for remark in one["remarks"]) for name, one in found.items()}
+    notes = {name: " ".join(remark["message"] for remark in item["remarks"]) for name, item in found.items()}
     assert "`OpenConnection` returned a text, taken as True" in notes["returns-key"]
     assert "`OpenConnection` returned a tuple that begins with True" in notes["argument"]
     assert "hunter2" not in ended.out + ended.err

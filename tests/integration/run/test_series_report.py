@@ -100,10 +100,10 @@ def published_form() -> jsonschema.Draft202012Validator:
 def test_each_figure_equals_the_results_of_its_study(run: Path) -> None:
     document, _ = reported(run)
 
-    for one in document["studies"]:
-        assert command("report", run / one["file"], "--out", run / "own").code == 0
+    for item in document["studies"]:
+        assert command("report", run / item["file"], "--out", run / "own").code == 0
         own = json.loads((run / "own" / "results.json").read_text())
-        assert {**one["results"], "generated": ""} == {**own, "generated": ""}
+        assert {**item["results"], "generated": ""} == {**own, "generated": ""}
     rates = {(rate["study"], rate["application"]): rate for rate in document["rates"]}
     assert set(rates) == {
         ("cinema-study", "blue"),
@@ -112,7 +112,7 @@ def test_each_figure_equals_the_results_of_its_study(run: Path) -> None:
         ("kitchen-study", "purple"),
     }
     for (study, application), rate in rates.items():
-        results = next(one["results"] for one in document["studies"] if one["name"] == study)
+        results = next(item["results"] for item in document["studies"] if item["name"] == study)
         found = results["estimates"][rate["estimate"]]
         assert found["subject"]["application"] == application
         assert [rate[key] for key in ("value", "low", "high", "n")] == [
@@ -126,7 +126,7 @@ def test_the_document_matches_its_published_schema(run: Path) -> None:
     smaller, _ = reported(run)
 
     form = published_form()
-    assert [error.message for each in (document, smaller) for error in form.iter_errors(each)] == []
+    assert [error.message for item in (document, smaller) for error in form.iter_errors(item)] == []
     assert document["rates"] and document["trees"] and document["series"]["deviations"]  # noqa: PT018 - not empty
 
 
@@ -149,9 +149,9 @@ def test_trees_of_all_studies_are_shown_with_their_values(run: Path) -> None:
         ("kitchen-study", "purple"),
     ]
     for column in table["columns"]:
-        results = next(one["results"] for one in document["studies"] if one["name"] == column["study"])
+        results = next(item["results"] for item in document["studies"] if item["name"] == column["study"])
         (tree,) = results["trees"]
-        own = next(each for each in tree["applications"] if each["application"] == column["application"])
+        own = next(item for item in tree["applications"] if item["application"] == column["application"])
         assert column["nodes"] == own["nodes"]
 
 
@@ -260,9 +260,9 @@ def test_the_report_for_a_team_contains_its_own_studies_and_applications(run: Pa
     document, page = json.loads((out / "series.json").read_text()), (out / "series.html").read_text()
 
     assert ended.code == 0, ended.err
-    assert [one["name"] for one in document["studies"]] == ["kitchen-study"]
+    assert [item["name"] for item in document["studies"]] == ["kitchen-study"]
     assert document["series"]["published"]["teams"] == [{"name": "two", "applications": ["absent", "purple"]}]
-    assert {one["application"] for one in document["rates"]} == {"purple"}
+    assert {item["application"] for item in document["rates"]} == {"purple"}
     assert not any(name in page for name in ("blue", "cinema-study"))
     assert list(published_form().iter_errors(document)) == []
     assert (out / "kitchen-study" / "report-for-team-two.html").is_file()
@@ -286,7 +286,7 @@ def test_the_review_of_a_series_is_part_of_its_report(run: Path) -> None:
     context.close()
     document, page = reported(run)
 
-    assert [(one["kind"], one["because"], one["state"]) for one in document["review"]] == [
+    assert [(item["kind"], item["because"], item["state"]) for item in document["review"]] == [
         ("assessment", [], None),
         ("decision", [1], "open"),
     ]

@@ -112,17 +112,17 @@ def test_after_a_coding_the_next_answer_opens(event, client_as):
     code = re.findall(r'name="code" value="([^"]+)"', client.get(first).content.decode())[0]
     client.post(first, {"code": [code], "memo": "Short."})
     second = client.get(at(event, "coding/next/")).url
-    kept = [one for one in desk_of(event).coding_project().work.codings if one.memo == "Short."]
+    kept = [item for item in desk_of(event).coding_project().work.codings if item.memo == "Short."]
 
     assert second != first
-    assert [one.codes for one in kept] == [(code,)]
+    assert [item.codes for item in kept] == [(code,)]
     assert AuditEntry.objects.filter(verb="coded an answer").count() == 1
 
 
 def test_an_answer_with_two_codings_is_not_assigned_again(event):
     desk = desk_of(event)
     project = desk.coding_project()
-    full = {one.answer for one in project.coded if one.is_coded}
+    full = {item.answer for item in project.coded if item.is_coded}
 
     assert full
     assert not full & set(desk.coding_index().waiting("somebody else"))
@@ -139,7 +139,7 @@ def test_a_new_codebook_lists_its_changes_and_the_answers_to_code(event, client_
     assert "the change and its reason" in words(refused)
     book = project.work.current[""]
     assert (book.names, book.note) == (("brief", "helpful"), "Fewer codes.")
-    assert {one.state for one in project.coded if one.answer.question == "open"} == {CodedState.UNCODED}
+    assert {item.state for item in project.coded if item.answer.question == "open"} == {CodedState.UNCODED}
     assert "The codebook has changed since" in words(client.get(at(event, "coding/next/"), follow=True))
 
 
@@ -212,7 +212,7 @@ def test_a_disagreement_is_resolved_or_left_open_and_codings_stay(event, client_
         {"found": found, "code": "helpful", "rationale": "We read it again."},
     )
     project = desk_of(event).coding_project()
-    (stands,) = (one for one in project.coded if desk_of(event).token_of_answer(one.answer) == token)
+    (stands,) = (item for item in project.coded if desk_of(event).token_of_answer(item.answer) == token)
 
     assert " A " in page
     assert not any(name in page for name in NAMES)
@@ -250,8 +250,8 @@ def test_a_session_is_read_with_its_answers_and_recorded(event, client_as):
         at(event, f"reviews/{token}/"),
         {"materialised": "yes", "magnitude": "7", "impact": "negative", "rationale": "They read the end."},
     )
-    records = [one for found in risk_findings(desk_of(event).evidence()) for one in found.materialised]
-    (record,) = (one for one in records if one.shown_by == COMBINED)
+    records = [item for found in risk_findings(desk_of(event).evidence()) for item in found.materialised]
+    (record,) = (item for item in records if item.shown_by == COMBINED)
 
     assert "What it said helped me with my task." in page
     assert not any(name in page for name in NAMES)
@@ -276,7 +276,7 @@ def test_each_method_of_identification_creates_records_in_the_results(event, cli
     evidence = desk_of(event).evidence()
     entries = [risk_entry(found) for found in risk_findings(evidence)]
     records = {
-        (one["risk"], record["shown_by"], len(record["by"])) for one in entries for record in one["materialised"]
+        (entry["risk"], record["shown_by"], len(record["by"])) for entry in entries for record in entry["materialised"]
     }
     told = words(client_as(Role.SENIOR).get(at(event, "reviews/")))
 
@@ -311,27 +311,29 @@ def test_pages_read_the_same_responses_and_annotations_as_a_measurement(event):
     labelled = defaultdict(list)
     for annotation in evidence.archive.annotations():
         labelled[annotation.dialogue].append(annotation)
-    answered = {one.session: one for one in evidence.responses if one.submitted and one.dialogues}
-    by_people = {key for key, found in labelled.items() if any(not one.unit for one in found)}
+    answered = {
+        response.session: response for response in evidence.responses if response.submitted and response.dialogues
+    }
+    by_people = {key for key, found in labelled.items() if any(not item.unit for item in found)}
     waiting = set(waiting_items(study.name).values_list("dialogue__unit__key", flat=True))
-    settled = [key for key, one in answered.items() if set(one.dialogues) <= by_people - waiting]
+    settled = [key for key, item in answered.items() if set(item.dialogues) <= by_people - waiting]
     read = settled_sessions(study, run, start=0, size=100)
 
     assert tuple(current_responses(desk.store, study)) == evidence.responses
-    assert response_counts(desk.store, study) == Counter(one.questionnaire for one in evidence.responses)
-    assert [one.key for one in read] == settled_keys(study, run) == settled
+    assert response_counts(desk.store, study) == Counter(response.questionnaire for response in evidence.responses)
+    assert [item.key for item in read] == settled_keys(study, run) == settled
     assert comparison_counts(study, run) == (6, len(answered) - 6)
-    assert [one.key for one in settled_sessions(study, run, start=4, size=3)] == settled[4:]
-    for one in read:
-        keys = answered[one.key].dialogues
+    assert [item.key for item in settled_sessions(study, run, start=4, size=3)] == settled[4:]
+    for item in read:
+        keys = answered[item.key].dialogues
         known = {key: labelled[key] for key in keys}
         found = annotations_about(study, run, keys)
         assert {key: sorted(map(repr, values)) for key, values in found.items()} == {
             key: sorted(map(repr, values)) for key, values in known.items()
         }
         everything = [annotation for values in known.values() for annotation in values]
-        assert one.n_annotations == len(everything)
-        assert one.n_categories == len({annotation.guideline for annotation in everything})
+        assert item.n_annotations == len(everything)
+        assert item.n_categories == len({annotation.guideline for annotation in everything})
 
 
 def test_the_index_of_open_answers_has_the_same_lines_and_states_as_their_measurement(event):
@@ -340,27 +342,27 @@ def test_the_index_of_open_answers_has_the_same_lines_and_states_as_their_measur
     counted = index.due_by_coder()
 
     assert sorted(map(repr, index.lines)) == sorted(map(repr, index_of(project).lines))
-    assert Counter(index.states()) == Counter(one.state for one in project.coded)
+    assert Counter(index.states()) == Counter(item.state for item in project.coded)
     assert {CodedState.ALIKE, CodedState.CONSENSUS, CodedState.UNCODED} <= set(index.states())
     assert {coder: counts.total() for coder, counts in counted.items()} == Counter(
-        one.coder for one in project.work.codings
+        item.coder for item in project.work.codings
     )
     for coder in (desk.reader, "somebody else"):
         waiting = index.waiting(coder)
-        assert set(waiting) == {one.answer for one in project.texts if project.work.waits(one.answer, coder)}
+        assert set(waiting) == {text.answer for text in project.texts if project.work.waits(text.answer, coder)}
         assert len(waiting) == len(set(waiting))
 
 
 def test_part_of_a_project_has_the_same_texts_codings_and_quotes_as_the_whole(event):
     desk = desk_of(event)
     whole = desk.coding_project()
-    chosen = [one.answer for one in whole.texts][::3]
-    part, sessions = desk.project_of(chosen), {one.session for one in chosen}
+    chosen = [text.answer for text in whole.texts][::3]
+    part, sessions = desk.project_of(chosen), {item.session for item in chosen}
 
-    assert {one.answer for one in part.texts} >= set(chosen)
-    assert part.texts == tuple(one for one in whole.texts if one.answer.session in sessions)
-    assert part.work.codings == tuple(one for one in whole.work.codings if one.answer.session in sessions)
-    assert part.work.quotes == tuple(one for one in whole.work.quotes if one.answer.session in sessions)
+    assert {text.answer for text in part.texts} >= set(chosen)
+    assert part.texts == tuple(text for text in whole.texts if text.answer.session in sessions)
+    assert part.work.codings == tuple(item for item in whole.work.codings if item.answer.session in sessions)
+    assert part.work.quotes == tuple(quote for quote in whole.work.quotes if quote.answer.session in sessions)
 
 
 @pytest.mark.parametrize("path", ["coding/quotes/", "coding/disagreements/", "reviews/"])
@@ -394,7 +396,7 @@ def test_a_large_study_shows_new_codes_at_once_and_figures_with_their_time(event
 
     assert "The server is computing these figures" in pending
     assert len(index.waiting(desk.reader)) == before - 1
-    assert Counter(index.states()) == Counter(one.state for one in desk.coding_project().coded)
+    assert Counter(index.states()) == Counter(item.state for item in desk.coding_project().coded)
     assert "The server is computing" not in computed
     assert "As of" in computed
 
@@ -419,7 +421,7 @@ def test_the_evidence_about_a_session_decides_on_its_review_as_a_measurement_doe
     let_two_label(event)
     desk = desk_of(event)
     whole = {(finding.risk.name, session) for finding in risk_findings(desk.evidence()) for session in finding.pending}
-    sessions = {one.session for one in desk.responses()}
+    sessions = {response.session for response in desk.responses()}
     alone = {
         (finding.risk.name, session)
         for key in sessions
@@ -440,7 +442,7 @@ def test_blinding_reads_guessed_sessions_alone_with_the_same_result(event):
         context.responses.add_guess(BlindingGuess(session=session.key, guess=options[0], **asked))
     guesses = context.responses.guesses(name)
 
-    assert sum(one.rate.n for one in leaks(context) if one.level is None) > 1
+    assert sum(leak.rate.n for leak in leaks(context) if leak.level is None) > 1
     assert leaks(context) == blinding_assessments(guesses, context.sessions.in_study(name))
 
 

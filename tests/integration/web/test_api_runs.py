@@ -196,9 +196,9 @@ def sleeper(monkeypatch):
 
     monkeypatch.setattr(run_process, "_child", child)
     yield children
-    for one in children:
-        one.kill()
-        one.wait(60)
+    for item in children:
+        item.kill()
+        item.wait(60)
 
 
 @pytest.mark.parametrize("key", ["run", "next_run"])

@@ -266,27 +266,27 @@ def a_webhook(hosted: HostedStudy) -> Webhook:
 
 
 def patterns(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPattern]]:
-    for each in resolver.url_patterns:
-        if isinstance(each, URLResolver):
-            yield from patterns(each, f"{space}{each.namespace}:" if each.namespace else space)
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            yield from patterns(pattern, f"{space}{pattern.namespace}:" if pattern.namespace else space)
         else:
-            yield f"{space}{each.name or ''}", each
+            yield f"{space}{pattern.name or ''}", pattern
 
 
 @cache
 def ours() -> dict[str, URLPattern]:
     """Return the addresses of our own pages; there are hundreds, and every role requests each."""
-    return {name: each for name, each in patterns(get_resolver()) if each.lookup_str.startswith("theodolite.")}
+    return {name: item for name, item in patterns(get_resolver()) if item.lookup_str.startswith("theodolite.")}
 
 
 def test_every_address_is_in_the_table_of_permissions_and_matches_its_view():
-    said = {name: getattr(each.callback, "access", None) for name, each in ours().items()}
+    said = {name: getattr(our.callback, "access", None) for name, our in ours().items()}
 
     assert said == PAGES
 
 
 def test_addresses_outside_the_table_belong_to_the_sign_in_library():
-    names = {name for name, each in patterns(get_resolver()) if not each.lookup_str.startswith("theodolite.")}
+    names = {name for name, item in patterns(get_resolver()) if not item.lookup_str.startswith("theodolite.")}
 
     assert {name for name in names if not name.startswith(OTHERS)} <= {""}
 
@@ -300,7 +300,7 @@ def test_no_page_uses_an_id_twice(event, client_as, role):
         if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
             ids = Counter(re.findall(r'<[a-z][^<>]*\sid="([^"]+)"', b"".join(answer).decode()))
 
-            assert [one for one, n in ids.items() if n > 1] == [], f"{name} as {role}"
+            assert [item for item, n in ids.items() if n > 1] == [], f"{name} as {role}"
 
 
 @pytest.mark.parametrize("role", [None, *Role], ids=str)
@@ -366,8 +366,8 @@ def test_forms_of_other_sites_are_refused(event, client_as, role):
 @pytest.mark.parametrize("role", list(Role), ids=str)
 def test_tokens_of_one_study_give_no_access_to_another_study_of_the_same_role(event, client_as, role):
     other = HostedStudy.objects.create(name="another", folder="", state=event.state)
-    for one in event.memberships.all():
-        Membership.objects.create(account=one.account, hosted=other, role=one.role)
+    for membership in event.memberships.all():
+        Membership.objects.create(account=membership.account, hosted=other, role=membership.role)
     open_queue(records(), other.token, invented_study(), design_of(invented_study()), by="server")
     QueueRow.objects.filter(name=other.token).update(study="another")
     client = client_as(role)
@@ -415,5 +415,5 @@ def address(name: str, study: str, below: str = "") -> str:
     """Return the address of a page of a study, or with the same ids below another study."""
     fillings = {key: STAND_INS[key] for key in ours()[name].pattern.converters if key != "study"}
     hosted = HostedStudy.objects.get(token=study)
-    filled = {key: each if isinstance(each, str) else each(hosted) for key, each in fillings.items()}
+    filled = {key: filling if isinstance(filling, str) else filling(hosted) for key, filling in fillings.items()}
     return reverse(name, kwargs={"study": below or study, **filled})

@@ -28,7 +28,7 @@ def test_guesses_are_compared_with_chance_and_names_with_their_application(event
         send_prompt(context, session.key, "Who are you?")[0].key,
         LiveEnding(state=TurnState.COMPLETE, text="I am ChatGPT <b>indeed</b>."),
     )
-    names = tuple(one.name for one in context.study.applications)
+    names = tuple(application.name for application in context.study.applications)
     guess = BlindingGuess(
         session=session.key,
         about=GuessedThing.APPLICATION,

@@ -27,7 +27,7 @@ def test_statements_are_stored_with_their_authors(event, client_as, address):
     page = senior.get(address).content.decode()
 
     assert (late.status_code, "revision 1 meanwhile" in late.content.decode()) == (422, True)
-    assert [one.text for one in criteria_of(server_store(), event.name)] == ["Readers of English.", "Fluent readers."]
+    assert [item.text for item in criteria_of(server_store(), event.name)] == ["Readers of English.", "Fluent readers."]
     assert all(words in page for words in ("Fluent readers.", "by Sami: Slang.", "by Olga", "Readers of English."))
     assert AuditEntry.objects.filter(verb="stated criteria").count() == 2
 

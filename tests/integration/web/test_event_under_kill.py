@@ -146,8 +146,8 @@ class Talks:
             talks = [pool.submit(self.talk, seat) for seat in range(PEOPLE)]
             self.enough.wait(400)
             server.kill()
-        for each in talks:
-            each.result()
+        for talk in talks:
+            talk.result()
 
     def come_back(self, server, seat):
         """Return the chat of a person after a restart of the server."""

@@ -95,7 +95,9 @@ def hostile(event):
     let_begin(queue, anna)
     for category in records().design(queue_of(queue).design_id).categories:
         admit(records(), queue, anna, category.name, by="sami", reason="a test")
-    ended = next(one.unit for one in context.dialogues.summaries(event.name) if one.session.key == session.key)
+    ended = next(
+        summary.unit for summary in context.dialogues.summaries(event.name) if summary.session.key == session.key
+    )
     first = records().design(queue_of(queue).design_id).first
     assignment.offer(queue, [(ended, first)], anna)
     work = assignment.next_work(records(), queue, anna)

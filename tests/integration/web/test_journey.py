@@ -422,12 +422,12 @@ def check_numbers(report: str, results: dict, tables: dict[str, list[dict[str, s
     """Compare the published rates with counts over the exported rows, and find them in the report."""
     published = {
         (subject["application"], subject.get("level", ""), subject["annotators"] == ["reader"]): (
-            one["count"],
-            one["n"],
+            item["count"],
+            item["n"],
         )
-        for one in results["estimates"]
-        if one["measure"] == "defect_rate" and one["n"]
-        for subject in [one["subject"]]
+        for item in results["estimates"]
+        if item["measure"] == "defect_rate" and item["n"]
+        for subject in [item["subject"]]
         if subject["annotators"] in (["reader"], ["all people"])
     }
     assert published == counted(tables)

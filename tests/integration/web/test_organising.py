@@ -91,7 +91,7 @@ def test_an_expired_approval_is_invalid(event, organiser, at):
 
     assert refused.status_code == 422
     assert organiser.post(f"{at}ethics/", backwards).status_code == 422
-    assert [one.holds(date(2020, 6, 1)) for one in EthicsApproval.objects.all()] == [True]
+    assert [item.holds(date(2020, 6, 1)) for item in EthicsApproval.objects.all()] == [True]
 
 
 def test_a_list_is_imported_completely_or_not_at_all(event, organiser, at):
@@ -139,7 +139,7 @@ def test_a_pause_stops_all_clocks_and_states_its_reason(event, organiser, at):
 
 def test_one_application_can_be_paused(event, organiser, at):
     session = begun_session(event)
-    names = [one.name for one in event_of(event).study.applications]
+    names = [application.name for application in event_of(event).study.applications]
     other = next(name for name in names if name != session.application)
 
     organiser.post(f"{at}operations/pause-application/", {"application": other, "rest": "yes"})
@@ -170,7 +170,7 @@ def test_closing_an_event_ends_sessions_and_keeps_their_turns(event, organiser, 
 
     assert again(event, session).state is SessionState.COMPLETE
     held = event_of(event).store.events.dialogues.summaries(event.name)
-    assert [one.unit != "" for one in held if one.session.key == session.key] == [True]
+    assert [item.unit != "" for item in held if item.session.key == session.key] == [True]
     assert AuditEntry.objects.filter(verb="ended sessions", facts={"n": 1}).exists()
 
 
@@ -320,7 +320,7 @@ def test_pasted_lines_invite_all_people_or_none_and_their_links_are_a_file(event
     assert "Line 3: “Jo, Ann &lt;ann@example.org&gt;” is not an e-mail address" in refused
     assert "Line 4: ANA@example.org is already in line 1." in refused
     assert before == 0
-    assert {one.name or one.email for one in Invitation.objects.all()} == {"Ana", "ben@example.org", "=Cleo"}
+    assert {item.name or item.email for item in Invitation.objects.all()} == {"Ana", "ben@example.org", "=Cleo"}
     assert rows[0] == "name,email,role,status,link"
     assert [row.partition(",")[0] for row in rows[1:4]] == ["'=Cleo", "", "Ana"]
     assert page.content.decode().count("/join/") == 2 * 3  # each link in its row, and in the text of all
@@ -390,7 +390,7 @@ def test_selected_invitations_are_revoked_at_once_and_people_filtered_by_role(ev
     lines = "Ana <ana@example.org>\nBo <bo@example.org>\nCy <cy@example.org>"
     organiser.post(f"{at}people/invite-list/", {"role": "annotator", "addresses": lines})
     made = list(Invitation.objects.filter(hosted=event, email__in=["ana@example.org", "bo@example.org"]))
-    chosen = {"act": "revoke", "invitation": [one.token for one in made]}
+    chosen = {"act": "revoke", "invitation": [item.token for item in made]}
     page = organiser.post(f"{at}people/invitations/", chosen, follow=True).content.decode()
     annotators = organiser.get(f"{at}people/?role=annotator").content.decode()
 

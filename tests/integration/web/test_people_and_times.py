@@ -73,7 +73,7 @@ def test_screening_precedes_consent_and_stores_no_answer(own, client_as):
     assert (where, "Are you 18 or older?" in words) == ("screening/", True)
     assert unanswered.status_code == 422
     assert on(tester, own)[0] == "consent/"
-    assert [one.passed for one in Screening.objects.filter(membership__role="red teamer")] == [True]
+    assert [item.passed for item in Screening.objects.filter(membership__role="red teamer")] == [True]
     assert pool_says(client_as(Role.ORGANISER), own) == "screened"
 
 
@@ -157,12 +157,12 @@ def test_a_time_slot_has_a_capacity_and_a_missed_one_can_be_chosen_again(event, 
     hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["1"])
     ravi = Membership.objects.get(hosted=event, account__name="Ravi")
     other = Membership.objects.get(hosted=event, account__name="Seat 1")
-    for one in (other, ravi):
-        organiser.post(f"/s/{event.token}/organise/people/member/{one.token}/book/", {"slot": slot.token})
+    for item in (other, ravi):
+        organiser.post(f"/s/{event.token}/organise/people/member/{item.token}/book/", {"slot": slot.token})
     walk(full, event, 2)
     refused = full.post(f"/s/{event.token}/test/time-slot/", {"slot": slot.token})
 
-    assert [one.membership for one in Booking.objects.all()] == [other]
+    assert [item.membership for item in Booking.objects.all()] == [other]
     assert (refused.status_code, b"this time is fully booked" in refused.content) == (409, True)
 
 
@@ -179,7 +179,7 @@ def test_organisers_create_time_slots_in_the_time_zone_of_the_event(own, client_
         "where": "B 12",
     }
     organiser.post(page, slots)
-    begins = [one.begins for one in TimeSlot.objects.all()]
+    begins = [item.begins for item in TimeSlot.objects.all()]
     organiser.post(f"{page}{TimeSlot.objects.first().token}/remove/")
 
     assert begins == [datetime(2999, 7, 1, hour, tzinfo=UTC) for hour in (7, 8, 9)]
@@ -222,7 +222,7 @@ def test_reminders_are_mailed_if_a_server_is_configured(event, client_as):
     client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/people/member/{member.token}/remind/")
     member.refresh_from_db()
 
-    assert [one.to for one in mail.outbox] == [["red-teamer@demo.invalid"]]
+    assert [item.to for item in mail.outbox] == [["red-teamer@demo.invalid"]]
     assert f"/s/{event.token}/test/" in mail.outbox[0].body
     assert member.reminded_at is not None
 
@@ -268,7 +268,7 @@ def test_a_removed_person_has_no_access_and_their_turns_are_kept(event, client_a
 
 def usable_text(event) -> list[str]:
     """Return the turns of the event's red teamer, whoever they are linked to now."""
-    return [one.prompt for one in LiveTurnRow.objects.filter(prompt__startswith="Hello, I am")]
+    return [item.prompt for item in LiveTurnRow.objects.filter(prompt__startswith="Hello, I am")]
 
 
 @pytest.mark.parametrize(("wish", "kept"), [("remove", []), ("anonymise", ["Hello, I am " + 13 * "\N{BULLET}"])])

@@ -90,7 +90,7 @@ def test_decisions_are_stored_without_the_texts_and_the_release_is_prepared_agai
 
     assert "Decide about 2 identifiers" in listed
     assert "Ana Silva" in page
-    assert {one.decision for one in read_review(Path(closed.folder) / REVIEW).values()} == {
+    assert {item.decision for item in read_review(Path(closed.folder) / REVIEW).values()} == {
         ReviewDecision.KEEP,
         ReviewDecision.REDACT,
     }

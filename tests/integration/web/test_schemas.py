@@ -86,7 +86,7 @@ def test_a_draft_starts_with_the_text_of_the_study_and_keeps_every_revision(seni
         save(senior, draft, text)
 
     assert "risk-assessment" in draft.revisions.last().text
-    assert [one.number for one in draft.revisions.all()] == [3, 2, 1]
+    assert [revision.number for revision in draft.revisions.all()] == [3, 2, 1]
     assert "1 error" in senior.get(address(draft)).content.decode()
 
 

@@ -211,7 +211,7 @@ class TestOwnFeedback:
         file = json.loads(tester.get(f"/s/{event.token}/test/my-data/file/").content)
 
         assert "<strong>The task</strong>" in page
-        assert [(one["about"], one["text"]) for one in file["feedback"]] == [("scenarios as proxies", "Too easy.")]
+        assert [(item["about"], item["text"]) for item in file["feedback"]] == [("scenarios as proxies", "Too easy.")]
 
     @pytest.mark.parametrize(
         ("wish", "text"),

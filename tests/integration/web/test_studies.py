@@ -54,7 +54,7 @@ def test_a_release_lists_its_contents_and_the_next_its_changes(organiser, own):
     assert "Changes since version 1" in page
     assert "- &quot;minutes&quot;: 30" in page
     assert "+ &quot;minutes&quot;: 45" in page
-    assert [each.number for each in Edition.objects.all()] == [1, 2]
+    assert [item.number for item in Edition.objects.all()] == [1, 2]
     assert own.state == "published"
     assert AuditEntry.objects.filter(verb="published version").count() == 2
 

@@ -107,7 +107,7 @@ def test_a_red_teamer_completes_all_pages_from_consent_to_the_end(visitor: Calla
     talk_stop_reload_and_go_on(page)
     mark_and_note(page)
     break_it(page)
-    visit.complaints[:] = [one for one in visit.complaints if "ERR_INTERNET_DISCONNECTED" not in one]
+    visit.complaints[:] = [complaint for complaint in visit.complaints if "ERR_INTERNET_DISCONNECTED" not in complaint]
     look_everywhere(page)
     to_the_end_of_a_session(page)
 

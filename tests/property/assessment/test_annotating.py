@@ -85,4 +85,4 @@ class TestFence:
         mark = re.findall(r"^([0-9a-f]{12})>>$", user.text, re.MULTILINE)[-1]
 
         assert user.text.count(mark) == 2 + 2 * len(about.turns)
-        assert all(mark not in side for each in about.turns for side in (each.prompt, each.response))
+        assert all(mark not in side for item in about.turns for side in (item.prompt, item.response))

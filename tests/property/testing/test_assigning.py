@@ -41,7 +41,7 @@ class TestBalance:
         first = len(design.applications)
         met = [design.cells(number)[:first] for number in range(design.block())]
         follows = Counter(
-            (one.application, other.application) for cells in met for one, other in itertools.pairwise(cells)
+            (item.application, other.application) for cells in met for item, other in itertools.pairwise(cells)
         )
 
         assert len(set(follows.values())) <= 1

@@ -123,7 +123,7 @@ NOW = datetime(2026, 11, 22, 9, 50, tzinfo=UTC)
 
 
 def ago(*minutes):
-    return [NOW - timedelta(minutes=each) for each in minutes]
+    return [NOW - timedelta(minutes=item) for item in minutes]
 
 
 def test_work_counts_since_the_last_break():
@@ -250,7 +250,7 @@ def test_an_example_of_a_question_shows_its_words_as_one_dialogue():
     (example,) = worked_examples(beside_questions(1))
 
     assert (example.dialogue, example.answers) == ("User: end?\nReply: He dies.", {"released": "yes"})
-    assert [one.is_right for one in marked(RISK, example, {"released": "yes"})] == [True]
+    assert [item.is_right for item in marked(RISK, example, {"released": "yes"})] == [True]
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_long_number_scale_allows_one_point(given, right):
 
 
 def test_categories_must_match_exactly():
-    assert [one.is_right for one in marked(RISK, GOOD, {"released": "no", "how-bad": "7"})] == [False, True]
+    assert [item.is_right for item in marked(RISK, GOOD, {"released": "no", "how-bad": "7"})] == [False, True]
 
 
 def test_a_test_without_a_question_is_never_passed():

@@ -266,8 +266,8 @@ def test_a_question_without_a_rule_is_not_answered_by_signs():
 def test_of_several_questions_signs_answer_the_first_with_a_rule():
     wrong, unsupported = (question(name, scale=ONE_TO_FIVE) for name in ("wrong", "unsupported"))
     rules = tuple(
-        DefectRule(name=one.name, question=one.name, operator=Operator.AT_LEAST, values=("3",))
-        for one in (wrong, unsupported)
+        DefectRule(name=item.name, question=item.name, operator=Operator.AT_LEAST, values=("3",))
+        for item in (wrong, unsupported)
     )
 
     assert answered_by_signs(guideline(wrong, unsupported, rules=rules)) == (wrong,)

@@ -95,7 +95,7 @@ NAMES = ("green", "Spoiler-Guard", "acme-chat-7b")
     ],
 )
 def test_applications_that_name_themselves_are_detected(text: str, words: list[str]) -> None:
-    assert [one.text for one in self_identification(text, NAMES)] == words
+    assert [item.text for item in self_identification(text, NAMES)] == words
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,9 @@ def test_annotators_see_no_level_no_participants_and_no_keys():
 def test_whole_words_are_found_in_any_case_once_each_with_their_context():
     words = unblinding_words("<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1", (BOT,))
 
-    assert [(one.secret, one.excerpt) for one in words] == [(BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")]
+    assert [(item.secret, item.excerpt) for item in words] == [
+        (BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")
+    ]
     assert unblinding_words("bot-12 robot-1", (BOT,)) == ()
 
 

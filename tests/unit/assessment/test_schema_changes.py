@@ -31,7 +31,7 @@ from theodolite.domain.schema import AnnotationSchema, Category
 
 
 def schema(*guidelines):
-    return AnnotationSchema(name="s", categories=tuple(Category(guideline=one) for one in guidelines))
+    return AnnotationSchema(name="s", categories=tuple(Category(guideline=guideline) for guideline in guidelines))
 
 
 def asked(guideline, **changed):
@@ -46,11 +46,15 @@ def fate(after):
 def test_categories_are_added_and_removed():
     changes = schema_changes(schema(RISK, STYLE), schema(RISK, UTILITY))
 
-    assert {one.name: one.fate for one in changes} == {"risk": Fate.SAME, "utility": Fate.NEW, "style": Fate.GONE}
+    assert {change.name: change.fate for change in changes} == {
+        "risk": Fate.SAME,
+        "utility": Fate.NEW,
+        "style": Fate.GONE,
+    }
 
 
 def test_the_first_version_is_entirely_new():
-    assert [one.fate for one in schema_changes(None, schema(RISK, STYLE))] == [Fate.NEW, Fate.NEW]
+    assert [item.fate for item in schema_changes(None, schema(RISK, STYLE))] == [Fate.NEW, Fate.NEW]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +125,7 @@ def asking(*questions, **changed):
 
 
 def kinds(after):
-    return {one.question: one.kinds for one in touched(RISK, after)}
+    return {item.question: item.kinds for item in touched(RISK, after)}
 
 
 def test_equal_content_and_a_new_version_number_affect_nothing():

@@ -141,7 +141,7 @@ def test_a_changed_codebook_makes_codings_due_and_resolutions_void():
     done = work(("a",), ("b",), resolved=("a",), books=(CODED_BOOK, later))
     (coded,) = done.coded([ANSWER])
 
-    assert [done.is_due(one) for one in done.codings] == [True, True]
+    assert [done.is_due(coding) for coding in done.codings] == [True, True]
     assert (coded.state, coded.resolution) == (CodedState.UNCODED, None)
 
 

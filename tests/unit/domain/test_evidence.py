@@ -27,7 +27,9 @@ def records_of(columns):
 def test_every_answer_has_the_position_of_its_session(recorded):
     table = recorded.answers
     position = recorded.sessions.find("gpt4/v2-31")
-    (given,) = (one for one in recorded.archive.annotations((position,)) if one.annotator == "annotator 1")
+    (given,) = (
+        annotation for annotation in recorded.archive.annotations((position,)) if annotation.annotator == "annotator 1"
+    )
 
     records = table.columns("annotator 1", "refusal", "label").at(position)
 
@@ -38,7 +40,7 @@ def test_every_answer_has_the_position_of_its_session(recorded):
 def test_final_labels_belong_to_the_reference(recorded):
     final = next(recorded.archive.adjudications())
     position = recorded.sessions.find(
-        next(one.label for one in recorded.archive.dialogues() if one.key == final.dialogue)
+        next(dialogue.label for dialogue in recorded.archive.dialogues() if dialogue.key == final.dialogue)
     )
 
     records = recorded.answers.columns("reference", final.guideline, final.question).at(position)
@@ -65,7 +67,7 @@ def test_the_latest_annotation_of_a_session_counts(recorded, order):
     dialogues = [*recorded.archive.dialogues()][:2]
     for dialogue in dialogues:
         builder.add_dialogue(dialogue)
-    first = next(one for one in recorded.archive.annotations() if one.annotator == "annotator 1")
+    first = next(annotation for annotation in recorded.archive.annotations() if annotation.annotator == "annotator 1")
     for number, index in enumerate(order):
         answer = replace(first.answers[0], value=f"label {number}")
         builder.add_annotation(replace(first, dialogue=dialogues[index].key, answers=(answer,)))
@@ -98,7 +100,7 @@ def test_failures_of_sessions_are_recorded_where_no_dialogue_was_completed():
 
     assert failed
     assert all(evidence.answers.dialogues[index] is None for index, (one,) in failed.items() if not one.annotator)
-    assert all(isinstance(one, UnitFailure) for some in failed.values() for one in some)
+    assert all(isinstance(item, UnitFailure) for some in failed.values() for item in some)
 
 
 def test_texts_can_be_excluded_while_their_presence_is_recorded():

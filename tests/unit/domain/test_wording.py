@@ -98,7 +98,7 @@ def test_the_content_notice_and_its_topics_are_shown_in_one_language():
     lacking = {key: words for key, words in GERMAN.items() if key != "topics/open-hate/about"}
     whole, half = in_german(GERMAN), in_german(lacking)
 
-    assert [(one.title, one.about, one.name) for one in whole.study.topics] == [
+    assert [(topic.title, topic.about, topic.name) for topic in whole.study.topics] == [
         ("Offener Hass", "Schimpf.", "open-hate")
     ]
     assert (whole.study.event.warning, whole.language_of(WARNING)) == ("Harte Worte.", "de")

@@ -66,7 +66,7 @@ def code(store, person, coder, *codes, memo=""):
 
 
 def stands(store, person):
-    return {one.answer: one.state for one in project(store).coded}[about(person)]
+    return {item.answer: item.state for item in project(store).coded}[about(person)]
 
 
 def test_answers_are_masked_and_assigned_to_two_coders_in_different_orders(store):
@@ -118,8 +118,8 @@ def test_disagreements_are_resolved_with_a_reason_and_codings_are_preserved(stor
     resolve_disagreement(store, project(store), about("q"), ["cold"], by="c1", rationale="A complaint, not vague.")
 
     assert stands(store, "q") is CodedState.CONSENSUS
-    assert [one.codes for one in project(store).work.codings] == [("cold",), ("vague", "cold")]
-    assert [one.participants for one in project(store).work.resolutions] == [("c1", "c2")]
+    assert [coding.codes for coding in project(store).work.codings] == [("cold",), ("vague", "cold")]
+    assert [resolution.participants for resolution in project(store).work.resolutions] == [("c1", "c2")]
 
 
 def test_only_disagreements_are_discussed(store):
@@ -139,7 +139,7 @@ def test_codes_that_are_not_in_the_codebook_are_refused(store):
 def test_a_released_quote_redacts_participant_names_everywhere(store):
     release_quote(store, project(store), about("q"), ["Ana", "Rude", "ude!"], by="c1")
     release_quote(store, project(store), about("p"), [], by="c1")
-    quotes = {one.answer: one.text for one in project(store).work.quotes}
+    quotes = {quote.answer: quote.text for quote in project(store).work.quotes}
 
     assert quotes[about("q")] == "█" * 5 + " " + "█" * 4 + " to " + "█" * 3 + "."
     assert "ana@example.org" not in quotes[about("p")]
@@ -179,7 +179,10 @@ def test_outdated_codings_of_an_absent_coder_are_reassigned(store):
     code(store, "p", "c2", "late")
 
     assert kept == (CodedState.ALIKE, [about("q")])
-    assert [(one.coder, one.codes) for one in project(store).work.codings] == [("c3", ("late",)), ("c2", ("late",))]
+    assert [(coding.coder, coding.codes) for coding in project(store).work.codings] == [
+        ("c3", ("late",)),
+        ("c2", ("late",)),
+    ]
     assert stands(store, "p") is CodedState.ALIKE
 
 
@@ -207,8 +210,8 @@ def test_notes_of_red_teamers_are_coded_like_answers(store):
     found = coding_project(store, STUDY, tried)
 
     assert index_of(found).question_keys == ("notes while testing.tried",)
-    assert [one.asked for one in found.texts] == ["What was tried, how was it refined, and what was the result?"]
-    assert [one.text for one in found.texts] == [WORDS]
+    assert [text.asked for text in found.texts] == ["What was tried, how was it refined, and what was the result?"]
+    assert [text.text for text in found.texts] == [WORDS]
     assert len(index_of(found).waiting("c1")) == 1
 
 

@@ -69,7 +69,7 @@ def test_participants_keep_their_positions_after_an_import():
     exchange(event, after := a_session(event, "p2"))
     end_session(event, after.key)
 
-    told = [(one.label, one.tester_type) for one in evidence(event).archive.dialogues()]
+    told = [(dialogue.label, dialogue.tester_type) for dialogue in evidence(event).archive.dialogues()]
 
     assert told == [("p001", TesterType.PERSON), ("p002", TesterType.RECORDED), ("p003", TesterType.PERSON)]
 
@@ -83,7 +83,7 @@ def test_an_imported_dialogue_fills_no_cell_and_is_not_a_session_of_the_event():
 
     assert len(known.sessions) == empty + 2
     assert (known.event.sessions, known.sittings) == ((), ())
-    assert len({one.cluster for one in known.archive.dialogues()}) == 1
+    assert len({dialogue.cluster for dialogue in known.archive.dialogues()}) == 1
 
 
 def test_equal_prompts_to_two_applications_are_a_pair():

@@ -110,5 +110,5 @@ def test_the_step_of_an_analyst(changes, step):
 
 def test_each_step_has_a_card_that_ends_its_sentence():
     assert set(CARDS) == set(RoleStep)
-    assert all(text.endswith(".") for one, several, _, _ in CARDS.values() for text in (one, several) if text)
+    assert all(text.endswith(".") for item, several, _, _ in CARDS.values() for text in (item, several) if text)
     assert all(button for _, _, button, _ in CARDS.values())

@@ -97,7 +97,7 @@ def test_a_reset_starts_another_dialogue_in_the_same_session():
     exchange(event, session)
     end_session(event, session.key)
 
-    assert [(one.label, one.repeat) for one in held_dialogues(event)] == [("p001", 1), ("p002", 2)]
+    assert [(item.label, item.repeat) for item in held_dialogues(event)] == [("p001", 1), ("p002", 2)]
     assert not reset(event, session.key)
 
 
@@ -221,7 +221,7 @@ def test_messages_of_a_closed_level_count() -> None:
     exchange(event, session)
 
     assert end_abandoned_session(event, session).state is SessionState.COMPLETE
-    assert [bool(one.unit) for one in event.dialogues.summaries(event.study.name)] == [True]
+    assert [bool(summary.unit) for summary in event.dialogues.summaries(event.study.name)] == [True]
 
 
 TOPIC = SensitiveTopic(name="grief", scenarios=("funeral",))
@@ -241,7 +241,9 @@ def test_a_slot_preview_shows_the_cells_of_its_participant():
 
     made = all_sessions(event, "p1")
 
-    assert [(cell.scenario, cell.application) for cell in promised] == [(one.scenario, one.application) for one in made]
+    assert [(cell.scenario, cell.application) for cell in promised] == [
+        (item.scenario, item.application) for item in made
+    ]
     assert planned_cells(event, "p1", RED) == promised
 
 
@@ -344,7 +346,7 @@ def test_an_active_session_ends_without_questions_and_its_dialogue_counts() -> N
     (ended,) = opt_out(event, "p1", ["grim"])
 
     assert event.sessions.get(ended.key).state is SessionState.INTERRUPTED
-    assert [one.unit != "" for one in event.dialogues.summaries(event.study.name)] == [True]
+    assert [summary.unit != "" for summary in event.dialogues.summaries(event.study.name)] == [True]
     assert next_session_index(event, "p1", RED) is None
 
 
@@ -381,13 +383,13 @@ def test_exposure_sums_all_sessions_and_a_new_session_is_a_break():
     for index in (0, 1):
         session = a_person_session(event.run, key=digest("session", str(index)), index=index)
         store.events.sessions.add(session)
-        store.events.sessions.update(session.key, lambda one: one.begun(clock.now()))
+        store.events.sessions.update(session.key, lambda item: item.begun(clock.now()))
         turn = store.events.dialogues.add_turn(session.key, "And?", now=clock.now())
         store.events.dialogues.end_turn(turn.key, LiveEnding(state=TurnState.COMPLETE, text="So."))
         store.events.dialogues.mark_turn(turn.key, broke=index == 0)
         clock.passed_s += 600
         if index == 0:
-            store.events.sessions.update(session.key, lambda one: one.over(SessionState.COMPLETE, clock.now()))
+            store.events.sessions.update(session.key, lambda item: item.over(SessionState.COMPLETE, clock.now()))
 
     exposure = exposure_of(event, "p1")
 

@@ -265,7 +265,9 @@ def test_no_alarming_window_is_skipped(seed):
 
     alarms = scan(values, n_reference=20, arl=50)
 
-    assert [(one.index, one.since, one.p_value) for one in alarms] == by_every_window(values, n_reference=20, arl=50)
+    assert [(alarm.index, alarm.since, alarm.p_value) for alarm in alarms] == by_every_window(
+        values, n_reference=20, arl=50
+    )
 
 
 def test_without_labels_there_is_no_sequence():

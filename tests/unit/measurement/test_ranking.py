@@ -103,7 +103,7 @@ def test_the_interval_of_the_chain_covers_the_expected_length():
     lengths = [longest_common(a, b) for a, b in zip(human, judge, strict=True)]
     found = [_chain(length, 30, None, 0.95, None) for length in lengths]
 
-    assert sum(one.low <= np.mean(lengths) <= one.high for one in found) >= 380
+    assert sum(item.low <= np.mean(lengths) <= item.high for item in found) >= 380
 
 
 def longest_common(human, judge):

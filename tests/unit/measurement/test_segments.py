@@ -113,7 +113,7 @@ def test_the_worst_recent_scores_are_listed_with_their_reasons():
 
     stretch, _ = watched(scores)
 
-    assert [(one.dialogue, one.value, one.reason) for one in stretch.worst] == [("s", 1, ""), ("a", 2, "no brand")]
+    assert [(item.dialogue, item.value, item.reason) for item in stretch.worst] == [("s", 1, ""), ("a", 2, "no brand")]
 
 
 def test_scores_are_ranked_against_people_without_anchors():

@@ -91,18 +91,18 @@ def test_the_export_has_a_row_for_each_answer_of_testers(evidence):
     found = rows(evidence, "responses")
 
     assert len(found) == 10
-    assert {one["tester"] for one in found} == {"T001", "T002", "T003", "T004", "T005"}
-    assert [one["value"] for one in found if one["is_released"] == "yes"] == ["Rude!"]
-    assert {one["value"] for one in found if one["is_released"] == "no"} == {""}
+    assert {item["tester"] for item in found} == {"T001", "T002", "T003", "T004", "T005"}
+    assert [item["value"] for item in found if item["is_released"] == "yes"] == ["Rude!"]
+    assert {item["value"] for item in found if item["is_released"] == "no"} == {""}
 
 
 def test_the_export_has_codings_resolutions_and_the_codebook(evidence):
     codings, (resolution,) = rows(evidence, "codings"), rows(evidence, "coding_resolutions")
 
-    assert [one["code"] for one in codings].count("") == 2
-    assert {one["coder"] for one in codings} == {"C001", "C002"}
+    assert [coding["code"] for coding in codings].count("") == 2
+    assert {coding["coder"] for coding in codings} == {"C001", "C002"}
     assert (resolution["outcome"], resolution["code"], resolution["n_participants"]) == ("consensus", "cold", "2")
-    assert [one["code"] for one in rows(evidence, "codes")] == ["vague", "cold"]
+    assert [row["code"] for row in rows(evidence, "codes")] == ["vague", "cold"]
 
 
 def test_a_study_without_testers_has_no_tables_of_them(evidence):

@@ -37,7 +37,7 @@ def test_the_results_contain_the_tree_and_conform_to_their_schema(document):
     jsonschema.validate(document, schema_named("results"))
     (entry,) = document["trees"]
 
-    assert [each["application"] for each in entry["applications"]][:2] == ["llama2orig", "llama2new"]
+    assert [item["application"] for item in entry["applications"]][:2] == ["llama2orig", "llama2new"]
     assert {"node", "value", "low", "high", "n", "outcomes", "n_dialogues"} < set(entry["applications"][0]["nodes"][0])
 
 

@@ -90,7 +90,7 @@ def test_after_a_refusal_the_application_continues_from_before_it():
     held = attacked(by_turn("Hm.", "Sorry.", "Sorry.", "Well.", "It lies under the mat."), attacks=("adaptive",))
 
     reply = [request for request in held.requests if isinstance(request, SayToApplication)]
-    assert [[one.response for one in request.history] for request in reply] == [
+    assert [[item.response for item in request.history] for request in reply] == [
         [], ["Hm."], ["Hm."], ["Hm."], ["Hm.", "Well."],
     ]  # fmt: skip
     assert [(request.turn, request.known_turn) for request in reply] == [(1, 1), (2, 2), (3, 2), (4, 2), (5, 3)]

@@ -72,7 +72,7 @@ def rules(persona: Persona = ANA, task: Task = Task.CHAT, material: str = "FACTS
 
 def test_every_task_has_separate_rules():
     assert set(TASKS) == set(Task)
-    assert len({one.text for one in TASKS.values()}) == len(Task)
+    assert len({item.text for item in TASKS.values()}) == len(Task)
 
 
 @pytest.mark.parametrize("task", Task)

@@ -74,7 +74,7 @@ def test_an_application_without_replies_is_a_failure_and_a_withdrawal_is_named()
 
     found = failures_of(event.study, event.dialogues.summaries("small"))
 
-    assert [(one.label, one.party, one.kind) for one in found] == [
+    assert [(item.label, item.party, item.kind) for item in found] == [
         ("p001", FailureSource.APPLICATION, FailureKind.TIMED_OUT),
         ("p002", FailureSource.PERSON, FailureKind.WITHDRAWN),
     ]

@@ -44,7 +44,9 @@ def test_personas_are_not_combined_with_scripts_without_a_goal_unless_named():
         Scenario(name="b", scripts=scripts("t"), personas=("people",)),
     )
 
-    met = Counter(one.scenario for one in sessions_of(study(scenarios=(cases, named), personas=(group("Ana", "Ben"),))))
+    met = Counter(
+        session.scenario for session in sessions_of(study(scenarios=(cases, named), personas=(group("Ana", "Ben"),)))
+    )
 
     assert met == {"a": 1, "b": 3}
 

@@ -65,7 +65,7 @@ def test_material_shared_by_all_turns_belongs_to_the_dialogue(contexts, shared, 
 
     context, kept = with_shared_context(turns)
 
-    assert (context, [one.context for one in kept]) == (shared, left)
+    assert (context, [item.context for item in kept]) == (shared, left)
 
 
 def followed(script, answer=usual_answer, **scenario):
@@ -84,7 +84,7 @@ def test_a_reply_withheld_by_the_filter_of_the_application_is_a_turn():
 def test_a_script_runs_to_its_end():
     held = followed(scripts("s", turns=2)[0])
 
-    assert [one.prompt for one in held.result.turns] == ["s 1", "s 2"]
+    assert [item.prompt for item in held.result.turns] == ["s 1", "s 2"]
     assert held.result.ending is Ending.SCRIPT_END
     assert held.result.tester_type is TesterType.SCRIPT
     assert held.result.persona is None
@@ -222,8 +222,8 @@ def test_turns_state_the_positions_of_their_texts_in_the_journal():
 
     positions = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
     assert positions == [(None, 0), (1, 2), (None, 4)]
-    for one in held.result.turns:
-        assert held.journal[one.response_at].reply.text == one.response
+    for item in held.result.turns:
+        assert held.journal[item.response_at].reply.text == item.response
     assert held.journal[1].reply.text == "b"
 
 

@@ -111,7 +111,9 @@ class Machine:
 
     def evidence(self):
         archive = latest_evidence(self.store, STUDY).archive
-        given = [(one.dialogue, one.annotator, one.answers) for one in archive.annotations()]
+        given = [
+            (annotation.dialogue, annotation.annotator, annotation.answers) for annotation in archive.annotations()
+        ]
         assert len(set(given)) == len(given)
         return {dialogue.label: dialogue for dialogue in archive.dialogues()}, set(given)
 

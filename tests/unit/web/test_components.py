@@ -27,9 +27,9 @@ def test_an_unknown_icon_is_an_error():
 
 @pytest.mark.parametrize("role", sorted(SECTIONS, key=lambda role: role.value))
 def test_every_section_has_an_icon_and_covers_its_pages_once(role):
-    names = [name for one in SECTIONS[role] for name in (*(page for page, _ in one.pages), *one.inner)]
+    names = [name for item in SECTIONS[role] for name in (*(page for page, _ in item.pages), *item.inner)]
 
-    assert all(icon(one.icon) for one in SECTIONS[role])
+    assert all(icon(item.icon) for item in SECTIONS[role])
     assert len(names) == len(set(names))
 
 

@@ -109,7 +109,7 @@ def _reading(
         reply = yield replace(call, messages=again, answer_schema=None)
         replies.append(reply)
         second = _read(reply, guideline, dialogue, replicate, control)
-        verdict = min(verdict, second, key=lambda each: each.n_unparseable)
+        verdict = min(verdict, second, key=lambda item: item.n_unparseable)
         if verdict.is_unread:
             verdict = _unread(verdict, guideline, replies, replicate)
     vote = Vote(

@@ -426,7 +426,7 @@ def control_question(dialogue: Dialogue, replicate: int) -> ControlQuestion:
     start = int(digest("control", str(replicate), *texts)[:8], 16)
     order = (_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS)))
     # A dialogue that contains all of these words still gets the word drawn for it.
-    word = next((each for each in order if each not in lowered), _WORDS[start % len(_WORDS)])
+    word = next((item for item in order if item not in lowered), _WORDS[start % len(_WORDS)])
     return ControlQuestion(word=word, last_turn=dialogue.turns[-1].number if dialogue.turns else 0)
 
 

@@ -448,10 +448,10 @@ def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
     except (TypeError, ValueError):  # it does not declare its arguments
         return [], None
     loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-    fixed = [one for one in parameters if one.kind not in loose]
-    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
-    required = [one.name for one in fixed if one.default is inspect.Parameter.empty]
-    return required, None if takes_any else [one.name for one in fixed]
+    fixed = [parameter for parameter in parameters if parameter.kind not in loose]
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    required = [item.name for item in fixed if item.default is inspect.Parameter.empty]
+    return required, None if takes_any else [item.name for item in fixed]
 
 
 def describe_error(error: BaseException, folder: str) -> dict[str, Any]:

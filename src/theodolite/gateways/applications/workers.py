@@ -201,7 +201,7 @@ class Workers:
         elif self.code.per_session:
             channel.kill("its process was ended because a call exceeded its limit")
         elif self._stuck[channel] >= MOST_STUCK:
-            self._channels = {key: one for key, one in self._channels.items() if one is not channel}
+            self._channels = {key: item for key, item in self._channels.items() if item is not channel}
             channel.retire()
         return TimedOut(message, endpoint=self.code.owner)
 

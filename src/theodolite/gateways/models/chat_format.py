@@ -162,7 +162,7 @@ def _choices(event: EventBody) -> list[Any]:
 
 
 def _last(payload: Sequence[Any], name: str) -> Any:
-    values = [value for one in payload if (value := member(one, name)) is not None]
+    values = [value for item in payload if (value := member(item, name)) is not None]
     return values[-1] if values else None
 
 

@@ -217,7 +217,7 @@ def generated_whole(events: Sequence[EventBody]) -> _Json | None:
     error = next((event for event in events if event.get("error")), None)
     if error is not None:
         return error
-    candidates = [one for event in events for one in _list(event.get("candidates"))[:1] if isinstance(one, Mapping)]
+    candidates = [item for event in events for item in _list(event.get("candidates"))[:1] if isinstance(item, Mapping)]
     finish = _last(candidate.get("finishReason") for candidate in candidates)
     feedback = _last(event.get("promptFeedback") for event in events)
     if finish is None and feedback is None:

@@ -133,7 +133,7 @@ def group_gaps(evidence: Evidence, measurements: Sequence[Measurement]) -> Itera
     """
     pools = pools_of(evidence.study)
     whole = [measurement for measurement in measurements if _is_whole(measurement)]
-    final = {_rule_of(one) for one in whole if one.subject.annotator == REFERENCE}
+    final = {_rule_of(item) for item in whole if item.subject.annotator == REFERENCE}
     for rate in whole:
         name = rate.subject.annotator
         is_single = name in pools.get(rate.subject.guideline, ())

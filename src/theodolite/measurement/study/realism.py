@@ -461,7 +461,7 @@ def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: RoleBreakRules) ->
     prepared = cache(_prepared)  # a reply is compared with every prompt that follows
     for turn in turns:
         length = len(turn.prompt)
-        earlier = (one.response for one in dialogue.turns[: turn.number - 1])
+        earlier = (item.response for item in dialogue.turns[: turn.number - 1])
         near = [prepared(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
         own = prepared(turn.prompt) if near else ("", set())
         if len(own[1]) >= rules.echoed_words and any(_in_common(own, text) >= rules.same_words for text in near):

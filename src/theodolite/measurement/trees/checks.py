@@ -269,8 +269,8 @@ def _range_after(method: SummaryMethod, ranges: Sequence[ValueRange]) -> ValueRa
     if method.range_after is RangeAfter.SAME or not ranges:
         return ranges[0] if ranges else None
     highest = 1.0
-    for each in ranges:
-        highest *= each.highest
+    for item in ranges:
+        highest *= item.highest
     return ValueRange(lowest=0, highest=highest) if highest > 0 else None
 
 

@@ -200,7 +200,7 @@ class _DesignBuilder:
         return tuple(name for name in dimension.crosswalk if name not in self.items and not self.sources.rules(name))
 
     def nodes(self, tree: str, dimensions: Sequence[Dimension]) -> Iterator[TreeNode]:
-        impacts = {one.node: result for one in dimensions if (result := self._impacts(one))}
+        impacts = {item.node: result for item in dimensions if (result := self._impacts(item))}
         if self.topology.has_root:
             edges = tuple(Edge(child=dimension.node) for dimension in dimensions)
             evidence_kinds = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
@@ -538,8 +538,8 @@ class TreeSources:
 
     def rules(self, guideline: str) -> tuple[str, ...]:
         """Return the names of the items for a whole guideline: its defect rules."""
-        meant = [each for each in self.guidelines if each.name == guideline]
-        return tuple(f"{each.name}.{rule.name}" for each in meant for rule in each.defect_rules)
+        meant = [item for item in self.guidelines if item.name == guideline]
+        return tuple(f"{item.name}.{rule.name}" for item in meant for rule in item.defect_rules)
 
 
 def _equals(question: str, *values: str) -> DefectRule:

@@ -139,7 +139,7 @@ def _metadata(evidence: Evidence, dialogue: Dialogue) -> dict[str, Any]:
 def _labels(
     evidence: Evidence, chunk: RecordChunk, dialogue: Dialogue, guideline: str, people: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    guidelines = {one.name: one for one in evidence.study.guidelines}
+    guidelines = {item.name: item for item in evidence.study.guidelines}
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     labels = [
         (
@@ -367,7 +367,7 @@ def _span(turn: Turn, started: datetime, *, hidden: bool) -> TraceSpan:
 def _assessments(
     evidence: Evidence, chunk: RecordChunk, dialogue: Dialogue, people: Mapping[str, str], *, hidden: bool
 ) -> Iterator[TraceAssessment]:
-    guidelines = {one.name: one for one in evidence.study.guidelines}
+    guidelines = {item.name: item for item in evidence.study.guidelines}
     kinds = {annotator.name: annotator.kind for annotator in evidence.study.annotators}
     answers: list[tuple[str, AnnotatorKind | None, str, Answer]] = [
         (annotation.annotator, kinds.get(annotation.annotator, AnnotatorKind.PERSON), annotation.guideline, answer)

@@ -279,10 +279,10 @@ class _LogWriter:
         more: dict[str, Any] = {
             "annotator": self._people.get(annotation.annotator, annotation.annotator),
             "annotator_kind": self._kinds.get(annotation.annotator, ""),
-            "outcome": first.outcome.value if is_whole else {str(one.turn): one.outcome.value for one in answers},
+            "outcome": first.outcome.value if is_whole else {str(item.turn): item.outcome.value for item in answers},
             "defect": is_defect(first, guideline, dialogue)
             if is_whole
-            else {str(one.turn): is_defect(one, guideline, dialogue) for one in answers},
+            else {str(item.turn): is_defect(item, guideline, dialogue) for item in answers},
         }
         quotes = [{"turn": quote.turn, "text": quote.text} for answer in answers for quote in answer.evidence]
         hidden = dialogue.tester_type is TesterType.PERSON and not self._include_text
@@ -339,7 +339,7 @@ class _LogWriter:
             usage.add(model, call)
             event = _model_event(call, model, role, span, clock)
             if role == "application" and not event["input"]:
-                event["input"] = [{"role": one["role"], "content": one["content"]} for one in history]
+                event["input"] = [{"role": item["role"], "content": item["content"]} for item in history]
             yield event
 
 

@@ -197,7 +197,7 @@ def _chunks(source: RunRecords, criteria: RecordFilter, start: int) -> Iterator[
 
 def _dialogues_at(source: RunRecords, positions: Collection[int]) -> dict[int, Dialogue]:
     """Return the completed dialogues at some positions."""
-    dialogues = ((source.sessions.find(one.label), one) for one in source.archive.dialogues(set(positions)))
+    dialogues = ((source.sessions.find(item.label), item) for item in source.archive.dialogues(set(positions)))
     return {position: dialogue for position, dialogue in dialogues if position is not None}
 
 

@@ -107,7 +107,7 @@ def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTab
         guideline: Only its answers, and the dialogues that are labelled by it; empty for all.
     """
     people, study = pseudonyms(evidence), evidence.study
-    codebook = (row for one in study.guidelines if guideline in {"", one.name} for row in _codebook_rows(one))
+    codebook = (row for item in study.guidelines if guideline in {"", item.name} for row in _codebook_rows(item))
     dialogues = (dialogue for dialogue in evidence.archive.dialogues() if study.labelled_by(dialogue, guideline))
     yield ExportTable(name="answers", columns=ANSWERS, rows=_answer_rows(evidence, people, guideline))
     yield ExportTable(name="dialogues", columns=DIALOGUES, rows=map(_dialogue_row, dialogues))
@@ -129,9 +129,9 @@ def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterat
         guideline: The only one with its text included; empty for all.
     """
     yield "README.txt", _readme(evidence, ending)
-    for one in evidence.study.guidelines:
-        if guideline in {"", one.name}:
-            yield f"schema/{one.name}.json", canonical_json(one) + "\n"
+    for item in evidence.study.guidelines:
+        if guideline in {"", item.name}:
+            yield f"schema/{item.name}.json", canonical_json(item) + "\n"
 
 
 def csv_text(table: ExportTable) -> str:
@@ -427,7 +427,7 @@ def _sessions(evidence: Evidence) -> Rows:
 
 def _guesses(evidence: Evidence) -> Rows:
     """Yield the guesses in order of time; an empty guess is "I do not know"."""
-    people, sessions = _testers(evidence), {one.key: one for one in evidence.event.sessions}
+    people, sessions = _testers(evidence), {item.key: item for item in evidence.event.sessions}
     for guess in evidence.event.guesses:
         session = sessions.get(guess.session)
         if session is None:

@@ -137,12 +137,12 @@ def _reading(aids: ReadingAids) -> str:
 
 def _charts(watch: Watch, aids: ReadingAids) -> Iterator[Iterable[str]]:
     alerted = {alert.application for alert in watch.alerts}
-    drawable = list(dict.fromkeys(one.application for one in watch.segments if one.windows.positions))
+    drawable = list(dict.fromkeys(item.application for item in watch.segments if item.windows.positions))
     chosen = sorted(drawable, key=lambda name: name not in alerted)[:CHARTS]
     yield ("<h2>Over time</h2>", _p("Lines break where the instrument changes. Triangles are alarms, bars their span."))
     yield (_reading(aids),)
     for application in chosen:
-        rows = [one for one in watch.segments if one.application == application]
+        rows = [item for item in watch.segments if item.application == application]
         chart = application_chart(watch, application)
         yield (
             f"<h3>{escape(application or 'Scores')}</h3>",
@@ -155,7 +155,7 @@ def _charts(watch: Watch, aids: ReadingAids) -> Iterator[Iterable[str]]:
                 if segment.ranking is not None
             ),
         )
-    rest = [one for one in watch.segments if one.application not in chosen]
+    rest = [item for item in watch.segments if item.application not in chosen]
     if rest:
         yield ("<h3>Not drawn</h3>", _table(rest))
 
@@ -309,17 +309,17 @@ def _panels(watch: Watch, segments: Sequence[Segment]) -> Iterator[Panel]:
         title,
         history.lowest,
         history.highest,
-        lambda one: one.windows.level,
-        reference_of=lambda one: one.level,
+        lambda item: item.windows.level,
+        reference_of=lambda item: item.level,
     )
     if any(segment.windows.defect_share for segment in segments):
         title = f"defects, share of {window}"
         yield Panel(
-            "share", title, 0.0, 1.0, lambda one: one.windows.defect_share, reference_of=lambda one: one.baseline
+            "share", title, 0.0, 1.0, lambda item: item.windows.defect_share, reference_of=lambda item: item.baseline
         )
-    yield Panel("pen", "PEN, normalised", 0.0, 1.0, lambda one: one.windows.pen, cuts["pen"])
-    yield Panel("cin", "CIN, inversions", 0.0, most, lambda one: one.windows.cin, cuts["cin"])
-    yield Panel("lis", "LIS, scores", 0.0, float(window), lambda one: one.windows.lis, cuts["lis"])
+    yield Panel("pen", "PEN, normalised", 0.0, 1.0, lambda item: item.windows.pen, cuts["pen"])
+    yield Panel("cin", "CIN, inversions", 0.0, most, lambda item: item.windows.cin, cuts["cin"])
+    yield Panel("lis", "LIS, scores", 0.0, float(window), lambda item: item.windows.lis, cuts["lis"])
 
 
 def _application_text(watch: Watch, application: str) -> str:

@@ -101,7 +101,7 @@ def change_text(change: InstrumentChange, aids: ReadingAids) -> str:
 
 def _segments(watch: Watch, width: int) -> Iterator[list[str]]:
     alerted = {alert.application for alert in watch.alerts}
-    shown = [one for one in watch.segments if one.application in alerted or len(watch.segments) <= SHOWN][:SHOWN]
+    shown = [item for item in watch.segments if item.application in alerted or len(watch.segments) <= SHOWN][:SHOWN]
     for segment in shown:
         yield labelled(
             segment.application or "scores", _segment(segment), margin=_margin(segment.application), width=width
@@ -200,7 +200,7 @@ def power_texts(watch: Watch) -> list[str]:
         " Smaller rises are found with a known rate (--baseline RATE), or with a baseline learned from more than"
         f" {figures.count(watch.rules.reference)} scores (--reference N)."
     )
-    texts = [_power(one) for one in rated]
+    texts = [_power(item) for item in rated]
     return texts if watch.rules.baseline is not None else [*texts[:-1], texts[-1] + advice]
 
 

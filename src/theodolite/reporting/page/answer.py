@@ -362,7 +362,7 @@ def _group(study: Study, rows: Sequence[MatrixRow]) -> str:
     if rate is None:
         return ""
     subject = rate.measurement.subject
-    guideline = next((one for one in study.guidelines if one.name == subject.guideline), None)
+    guideline = next((item for item in study.guidelines if item.name == subject.guideline), None)
     rule = (
         next((defect_rule for defect_rule in guideline.defect_rules if defect_rule.name == subject.rule), None)
         if guideline
@@ -389,7 +389,7 @@ def _condition(subject: Subject, row: MatrixRow) -> str:
 def _add_rest(subject: Subject, rate: Rate) -> None:
     """Store the labelled dialogues of a rate that are not defects, if their number equals its count."""
     of, group = rate.measurement.subject, rate.group
-    guideline = next((one for one in subject.study.guidelines if one.name == of.guideline), None)
+    guideline = next((item for item in subject.study.guidelines if item.name == of.guideline), None)
     defects = {case.index for case in subject.labelled(rate.measurement.dialogues)}
     if guideline is None or (group is not None and group.name != SPLIT):
         return

@@ -125,16 +125,16 @@ def _construct_rows(
 ) -> Iterator[Sequence[Value | TableCell]]:
     """Yield a row for each question, application and scenario; a question has one cell for its rows."""
     keys = [(answers.instrument, answers.annotator, answers.level, answers.question.name) for answers in answer_sets]
-    for index, one in enumerate(answer_sets):
+    for index, item in enumerate(answer_sets):
         is_first = index == 0 or keys[index] != keys[index - 1]
         span = next((n for n, key in enumerate(keys[index:]) if key != keys[index]), len(keys) - index)
-        question_text = one.question.text or one.question.name
-        by = f"{_answered_by(subject, one)}, {one.level.value}"
+        question_text = item.question.text or item.question.name
+        by = f"{_answered_by(subject, item)}, {item.level.value}"
         yield (
             TableCell(value=question_text, details=(by,), span=span if is_first else 0),
-            one.application,
-            *([one.scenario or "all"] if has_scenarios else []),
-            *_answer_cells(one),
+            item.application,
+            *([item.scenario or "all"] if has_scenarios else []),
+            *_answer_cells(item),
         )
 
 

@@ -92,7 +92,7 @@ _MOST_STEPS = 10
 
 def _scale(subject: Subject, annotator: Annotator) -> dict[str, Json]:
     """Return the labels of an annotator's main question in order, if they are few numbers."""
-    guideline = next((one for one in subject.study.guidelines if one.name == annotator.guideline), None)
+    guideline = next((item for item in subject.study.guidelines if item.name == annotator.guideline), None)
     labels = guideline.question.scale.categories if guideline else ()
     is_scale = 2 < len(labels) <= _MOST_STEPS and all(label.isdecimal() for label in labels)
     return {"scale": [*labels]} if is_scale else {}

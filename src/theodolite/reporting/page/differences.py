@@ -58,10 +58,10 @@ def versions_view(subject: Subject) -> VersionsView | None:
     ]
     if not rows:
         return None
-    each = {id(one): one for one, _ in rows}.values()
+    each = {id(item): item for item, _ in rows}.values()
     return VersionsView(
         first=rows[0][0],
-        verdicts=tuple(verdict_of(subject, one) for one in each),
+        verdicts=tuple(verdict_of(subject, item) for item in each),
         chart=_versions_chart(subject, rows),
     )
 
@@ -113,7 +113,7 @@ def _sides(comparison: Comparison) -> str:
 
 def _versions_chart(subject: Subject, rows: Sequence[tuple[Comparison, PairedRate]]) -> Chart:
     title = "Differences between applications"
-    chart_rows = [row for one, rate in rows for row in _difference_row(subject, one, rate)]
+    chart_rows = [row for item, rate in rows for row in _difference_row(subject, item, rate)]
     return Chart(
         title=title,
         legend="Rate of the second application minus rate of the first, with 95% intervals."

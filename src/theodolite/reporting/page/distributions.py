@@ -170,7 +170,7 @@ def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
         if (chart := _repeats(subject, guideline, rule, annotator, f"repeats{number}.{annotator}"))
     ]
     for number, guideline in enumerate(subject.study.guidelines):
-        judges = (one for one in subject.study.annotators if one.guideline == guideline.name)
+        judges = (item for item in subject.study.annotators if item.guideline == guideline.name)
         result = (_readings(subject, guideline, judge.name, f"readings{number}.{judge.name}") for judge in judges)
         charts += [chart for chart in result if chart]
     return tuple(charts)

@@ -246,7 +246,11 @@ def _guardrail_utility(subject: Subject) -> Iterator[UtilityPlot]:
             if len(result) == 2
         }
         if sides:
-            by = title_of(subject.study, annotator) if len({one.partition("\0")[0] for one in by_condition}) > 1 else ""
+            by = (
+                title_of(subject.study, annotator)
+                if len({item.partition("\0")[0] for item in by_condition}) > 1
+                else ""
+            )
             title = ", ".join(filter(None, (guardrail.guideline.name, condition, by)))
             yield _utility_plot(subject, title, ("Permitted answered", "Prohibited released"), sides)
 

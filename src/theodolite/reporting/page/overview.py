@@ -287,7 +287,7 @@ def _most_defects(subject: Subject) -> ReaderQuestion:
         n = figures.FEW
         answer = f"No rate of {n} or more labelled dialogues has a defect." if known else f"No rate has {n} labels."
         return ReaderQuestion(text=text, answers=(answer,), address="#results")
-    area, worst = max(known, key=lambda one: one[1].estimate.value if one[1].estimate else 0.0)
+    area, worst = max(known, key=lambda item: item[1].estimate.value if item[1].estimate else 0.0)
     where = ", ".join(filter(None, (worst.measurement.application, area, worst.test_setting)))
     cases = [case.index for case in subject.labelled(worst.measurement.dialogues)]
     return ReaderQuestion(
@@ -368,7 +368,7 @@ def _budget(subject: Subject) -> ReaderQuestion:
         for guideline, rule in shown_rules(subject)
         for rate in lead_rates(subject.rates, guideline.name, rule.name)
     ]
-    widest = max(rates, key=lambda one: _half_width(one[1]), default=None)
+    widest = max(rates, key=lambda item: _half_width(item[1]), default=None)
     if widest is None:
         return ReaderQuestion(text=text, answers=("No rate is planned.",), address="#results")
     title, rate = widest

@@ -213,10 +213,10 @@ _REST = ("Replies to participants", "all", "not recorded")
 def _measure(spending: Spending) -> tuple[Callable[[Spending], int], str]:
     """Return the quantity of the bars: cost if any is known, else tokens, else calls."""
     if spending.cost_microusd:
-        return (lambda one: one.cost_microusd), "Cost"
+        return (lambda item: item.cost_microusd), "Cost"
     if spending.tokens:
-        return (lambda one: one.tokens), "Tokens"
-    return (lambda one: one.calls), "Calls"
+        return (lambda item: item.tokens), "Tokens"
+    return (lambda item: item.calls), "Calls"
 
 
 def _cost_rows(

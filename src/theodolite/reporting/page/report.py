@@ -256,7 +256,7 @@ FONT = "fonts/inter-latin.woff2"
 
 def template_of(assets: Mapping[str, str], name: str) -> Template:
     """Return one of the page templates among the assets; equal templates are compiled once per process."""
-    return _environment(tuple((each, text) for each, text in assets.items() if each.endswith(".html"))).get_template(
+    return _environment(tuple((item, text) for item, text in assets.items() if item.endswith(".html"))).get_template(
         name
     )
 

@@ -410,7 +410,7 @@ def _detail(
         "about": node.about if isinstance(node, SummaryNode) else "",
         "is_highest": isinstance(node, SummaryNode) and node.summary == "max",
         "facts": [[term, text] for term, text in _facts(node, result)],
-        "contexts": [robustness_text(each) for each in finding.robustness if each.node == cell.node],
+        "contexts": [robustness_text(item) for item in finding.robustness if item.node == cell.node],
         "n": result.n_dialogues,
         "opens": opened.opens if opened else "",
         "raised": opened.raised if opened else "",

@@ -156,7 +156,7 @@ def _below(tree_order: TreeOrder) -> Mapping[str, frozenset[str]]:
 def _storeys(names: Sequence[str], below: Mapping[str, frozenset[str]]) -> Mapping[str, int]:
     """Return the length of the longest chain below each application; count."""
     result: dict[str, int] = {}
-    for name in sorted(names, key=lambda each: len(below[each])):
+    for name in sorted(names, key=lambda item: len(below[item])):
         result[name] = max((result.get(low, 0) + 1 for low in below[name]), default=0)
     return result
 

@@ -227,7 +227,7 @@ class _Drawer:
         )
 
     def _definition(self, name: str) -> str:
-        return next((each.definition for each in self.design.dimensions if each.node == name), "")
+        return next((dimension.definition for dimension in self.design.dimensions if dimension.node == name), "")
 
     def _line(self, finding: TreeFinding, name: str) -> NodeLine:
         key = (finding.application, name)

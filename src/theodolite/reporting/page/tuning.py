@@ -220,11 +220,11 @@ def _level_table(levels: Sequence[LevelPlan], sessions: Sequence[Session]) -> Ta
     rows: list[tuple[str, ...]] = []
     for level in dict.fromkeys([*planned, *(session.level for session in sessions)]):
         own = [session for session in sessions if session.level is level]
-        states = Counter(one.state for one in own)
+        states = Counter(item.state for item in own)
         design = planned.get(level)
         numbers = (
             design.people if design else 0,
-            len({one.participant for one in own}),
+            len({item.participant for item in own}),
             design.people * design.sessions if design else 0,
             len(own),
             *(states[state] for state in _STATES),

@@ -335,11 +335,11 @@ def _mean_text(result: Estimate) -> str:
 def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | None = None) -> tuple[Correction, ...]:
     """Return the corrected rates of a guideline, or of one of its rules, in order; and means of what a rule asks."""
     return tuple(
-        Correction(index=position, measurement=one)
-        for position, one in enumerate(findings.measurements)
-        if one.measure in CORRECTED
-        and one.subject.guideline == guideline.name
-        and (rule is None or one.subject.rule == rule.name or one.subject.question == rule.question)
+        Correction(index=position, measurement=measurement)
+        for position, measurement in enumerate(findings.measurements)
+        if measurement.measure in CORRECTED
+        and measurement.subject.guideline == guideline.name
+        and (rule is None or measurement.subject.rule == rule.name or measurement.subject.question == rule.question)
     )
 
 
@@ -400,7 +400,7 @@ def validation_of_judge(evidence: Evidence, annotator: str) -> ValidationReport 
 
 def validation_note(evidence: Evidence, annotator: str) -> str:
     """Return whether a judge is validated; empty for people and final labels."""
-    known = next((one for one in evidence.study.annotators if one.name == annotator), None)
+    known = next((item for item in evidence.study.annotators if item.name == annotator), None)
     if known is None or known.kind is AnnotatorKind.PERSON:
         return ""
     result = validation_of_judge(evidence, annotator)

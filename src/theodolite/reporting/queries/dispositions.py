@@ -90,7 +90,7 @@ def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Ca
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     pooled = {name: (PEOPLE,) for name, names in by_application.items() if PEOPLE in names}
-    others = {name: tuple(one for one in names if one != PEOPLE) for name, names in by_application.items()}
+    others = {name: tuple(item for item in names if item != PEOPLE) for name, names in by_application.items()}
     parts = [names for names in (others, pooled) if any(names.values())]
     return tuple(_account(study, guideline, cases, names) for names in parts or [others])
 

@@ -129,7 +129,7 @@ def _rounded(number: int) -> int:
 
 def gate_lines(results: Sequence[GateResult]) -> list[str]:
     """Return the table of a terminal, one line for each result and one for its reason."""
-    rows = [(one.gate.name, subject_text(one), one.gate.text, rate_text(one), one.state.value) for one in results]
+    rows = [(item.gate.name, subject_text(item), item.gate.text, rate_text(item), item.state.value) for item in results]
     widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
     lines = []
     for row, result in zip(rows, results, strict=True):

@@ -53,7 +53,7 @@ def _testers(evidence: Evidence) -> str:
     """Return the testers, and their number; people by the sessions that they completed."""
     settings, dialogues = evidence.answers.settings, evidence.answers.dialogues
     people = {
-        s.cluster for s, one in zip(settings, dialogues, strict=True) if s.tester_type is TesterType.PERSON and one
+        s.cluster for s, item in zip(settings, dialogues, strict=True) if s.tester_type is TesterType.PERSON and item
     }
     rest = [position for position, setting in enumerate(settings) if setting.tester_type is not TesterType.PERSON]
     simulated_testers = _tested_without_people(evidence, rest) if rest else ""

@@ -237,8 +237,8 @@ def _named_apart(by_rule: Sequence[tuple[Guideline, DefectRule, Sequence[MatrixR
     called = Counter(area for _, _, rows in by_rule for area in {row.area for row in rows})
     for guideline, rule, rows in by_rule:
         for row in rows:
-            alike = [one for one, _, others in by_rule if row.area in {other.area for other in others}]
-            which = rule.name if len({one.name for one in alike}) == 1 else f"{guideline.name}, {rule.name}"
+            alike = [item for item, _, others in by_rule if row.area in {other.area for other in others}]
+            which = rule.name if len({item.name for item in alike}) == 1 else f"{guideline.name}, {rule.name}"
             yield replace(row, area=f"{row.area}: {which}") if called[row.area] > 1 else row
 
 

@@ -108,19 +108,19 @@ def sarif_text(results: Sequence[GateResult], study: str, *, file: str, version:
         SARIF 2.1.0, OASIS Standard (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
     """
     broken = [gate_result for gate_result in results if gate_result.state is not GateState.MET]
-    rules = {one.gate.name: {"id": one.gate.name, "shortDescription": {"text": one.gate.text}} for one in broken}
+    rules = {item.gate.name: {"id": item.gate.name, "shortDescription": {"text": item.gate.text}} for item in broken}
     location = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
     driver = {"name": "Theodolite", "version": version, "rules": list(rules.values())}
     result = [
         {
-            "ruleId": one.gate.name,
-            "level": _LEVELS[one.state],
+            "ruleId": item.gate.name,
+            "level": _LEVELS[item.state],
             "message": {
-                "text": f"{study}, {subject_text(one)}: {one.state.value}, {rate_text(one)}. {reason_text(one)}"
+                "text": f"{study}, {subject_text(item)}: {item.state.value}, {rate_text(item)}. {reason_text(item)}"
             },
             "locations": [location],
         }
-        for one in broken
+        for item in broken
     ]
     log = {
         "$schema": _SARIF_SCHEMA,

@@ -26,7 +26,7 @@ def tree_entries(findings: Iterable[TreeFinding], tree_orders: Iterable[TreeOrde
         findings: Results of the trees.
         tree_orders: Relations of the applications.
     """
-    tree_order = {each.tree: _tree_order(each) for each in tree_orders}
+    tree_order = {item.tree: _tree_order(item) for item in tree_orders}
     entries: dict[str, dict[str, Json]] = {}
     for finding in findings:
         design = finding.design
@@ -54,14 +54,14 @@ def _application(finding: TreeFinding) -> Json:
         "versions": dict(finding.versions),
         "seed": finding.seed,
         "replicates": finding.replicates,
-        "nodes": [node_entry(each) for each in finding.nodes],
+        "nodes": [node_entry(node) for node in finding.nodes],
         "views": [node_entry(view) for view in finding.views],
-        "splits": [_split(each) for each in finding.splits],
-        "robustness": [robustness_entry(each) for each in finding.robustness],
-        "links": [_link(each) for each in finding.links],
+        "splits": [_split(split) for split in finding.splits],
+        "robustness": [robustness_entry(item) for item in finding.robustness],
+        "links": [_link(link) for link in finding.links],
         "without": [
-            {"node": each.node, "child": each.child, "value": each.value, "change": each.change}
-            for each in finding.without
+            {"node": item.node, "child": item.child, "value": item.value, "change": item.change}
+            for item in finding.without
         ],
     }
 

@@ -228,7 +228,7 @@ def _tree_table(table: TreeTable) -> SeriesTable:
         result = [finding.node(name) for _, finding in table.columns]
         if any(node.outcomes.used for node in result):
             rows.append((design.by_name[name].title or name, "", depth, tuple(_node_cell(node) for node in result)))
-    columns = [f"{finding.application} in {one.study.name}" for one, finding in table.columns]
+    columns = [f"{finding.application} in {item.study.name}" for item, finding in table.columns]
     notes = [] if rows else ["No study has data for any node of this tree."]
     if differing := _differing(table):
         notes.append(

@@ -297,12 +297,12 @@ def _trees(results: SeriesResults) -> list[Json]:
             "version": table.design.method_version,
             "columns": [
                 {
-                    "study": one.study.name,
+                    "study": item.study.name,
                     "application": finding.application,
                     "scenarios": list(finding.scenarios),
                     "nodes": [node_entry(node) for node in finding.nodes],
                 }
-                for one, finding in table.columns
+                for item, finding in table.columns
             ],
         }
         for table in tree_tables(results)

@@ -61,9 +61,9 @@ def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
     """Return human and model rankings together, and the reasons why there are none."""
     ranked = [ranking for ranking in rankings if isinstance(ranking.ranking, RankingAgreement)]
     texts = [
-        f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
-        f" {order_text.ranking_text(one.ranking, 'dialogue')}"
-        for one in ranked
+        f"{_about(item.subject)}: {title_of(study, item.annotator)} in the order of {_human(study, item.human)}:"
+        f" {order_text.ranking_text(item.ranking, 'dialogue')}"
+        for item in ranked
     ]
     if len(texts) > SHOWN:
         texts = [f"{figures.count(len(texts))} human and model rankings are compared in the report"]

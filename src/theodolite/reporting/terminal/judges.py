@@ -208,7 +208,7 @@ def _people(report: ValidationReport) -> str:
     ]
     wide = [measurement for measurement in between if measurement.application == ALL_APPLICATIONS]
     return _crowd(report) or "; ".join(
-        f"{' and '.join(one.subject.annotators)} agree on {rate_text(one.result)}" for one in wide
+        f"{' and '.join(item.subject.annotators)} agree on {rate_text(item.result)}" for item in wide
     )
 
 

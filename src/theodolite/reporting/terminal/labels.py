@@ -27,7 +27,7 @@ def sample_text(sample: LabelSample, *, n_label_rows: int, file: str, study: str
     n = len(sample.dialogues)
     wrote = f"{file}: {figures.number_of(n, 'dialogue')}, {figures.number_of(n_label_rows, 'answer')} to give"
     strata = "; ".join(
-        f"{one.name} {figures.count(one.n_drawn)} of {figures.count(one.n_dialogues)}" for one in sample.strata
+        f"{item.name} {figures.count(item.n_drawn)} of {figures.count(item.n_dialogues)}" for item in sample.strata
     )
     blind = f" By the verdicts of {sample.judge}, which the file does not show." if sample.judge else ""
     withheld = f" {figures.number_of(sample.withheld, 'dialogue')} excluded: text withheld." if sample.withheld else ""

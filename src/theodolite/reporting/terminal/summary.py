@@ -399,8 +399,8 @@ def _undefined_corrections(study: Study, guideline: Guideline, corrections: Sequ
             alike.setdefault(correction.result.reason.rstrip("."), []).append(correction)
     texts = []
     for reason, own in alike.items():
-        subjects = ", ".join(dict.fromkeys(_corrected_subject(guideline, one) for one in own))
-        people = dict.fromkeys(title_of(study, one.by).removesuffix(".") for one in own)
+        subjects = ", ".join(dict.fromkeys(_corrected_subject(guideline, item) for item in own))
+        people = dict.fromkeys(title_of(study, item.by).removesuffix(".") for item in own)
         by = next(iter(people)) if len(people) == 1 else f"{len(people)} people"
         texts.append(f"{subjects} by {by}: {UNDEFINED}. {reason}.")
     return texts

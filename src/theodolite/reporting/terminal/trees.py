@@ -60,8 +60,8 @@ def robustness_lines(finding: TreeFinding, *, width: int = 80) -> list[str]:
     if not finding.robustness:
         return textwrap.wrap(f"{name}: contextual robustness needs dialogues in two contexts of a kind.", width)
     lines = [f"{name}: contextual robustness (gap and spread between contexts)"]
-    for each in shown_robustness(finding):
-        text = f"{each.node}, {robustness_text(each)}"
+    for item in shown_robustness(finding):
+        text = f"{item.node}, {robustness_text(item)}"
         lines += textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
     return lines
 
@@ -113,10 +113,10 @@ def method_change_lines(
         same_method: Whether both trees compute all values in the same way.
         width: Columns of the terminal; count.
     """
-    shown = [each for each in differences if not _is_empty(each)]
-    changed = [each for each in shown if each.first != each.second]
+    shown = [difference for difference in differences if not _is_empty(difference)]
+    changed = [item for item in shown if item.first != item.second]
     lines = [f"{application or 'leaves'}: old method -> new method, same leaves"]
-    lines += [f"  {_difference_text(each, significance=False)}" for each in changed]
+    lines += [f"  {_difference_text(item, significance=False)}" for item in changed]
     texts = [f"Unchanged: {figures.count(len(shown) - len(changed))} of {figures.count(len(shown))} shared nodes."]
     texts += [f"{kind}: {_some(names)}." for kind, names in only.items() if names]
     if unanswered:
@@ -207,7 +207,7 @@ def _highest(finding: TreeFinding) -> NodeFinding | None:
     names = [dimension.node for dimension in finding.design.dimensions] or list(finding.design.roots)
     shown = [name for name in names for name in (name, f"{name}, simulated sessions") if name in finding.design.by_name]
     result = [finding.node(name) for name in shown]
-    return max((each for each in result if each.value is not None), key=lambda each: each.value or 0.0, default=None)
+    return max((item for item in result if item.value is not None), key=lambda item: item.value or 0.0, default=None)
 
 
 def _top_text(node_finding: NodeFinding | None) -> str:

@@ -131,8 +131,8 @@ def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], .
     """Return the current statements as pairs of name and text, each with its revision and day."""
     holding = {criteria.about: criteria for criteria in sorted(stated, key=lambda criteria: criteria.revision)}
     return tuple(
-        (f"{about.value.capitalize()}, statement {one.revision} of {one.at:%Y-%m-%d}", one.text)
-        for about, one in sorted(holding.items())
+        (f"{about.value.capitalize()}, statement {item.revision} of {item.at:%Y-%m-%d}", item.text)
+        for about, item in sorted(holding.items())
     )
 
 

@@ -57,14 +57,14 @@ def node_kind_text(node: TreeNode) -> str:
 
 def shown_robustness(finding: TreeFinding) -> tuple[NodeRobustness, ...]:
     """Return the robustness of nodes without those that are the only child of another and repeat its values."""
-    shown = {each.node for each in finding.robustness}
+    shown = {item.node for item in finding.robustness}
     dialogues = {node.node: node.n_dialogues for node in finding.nodes}
     repeated: set[str] = set()
     for node in finding.design.nodes:
         if isinstance(node, SummaryNode) and node.name in shown:
             with_data = [edge.child for edge in node.edges if edge.weight > 0 and dialogues.get(edge.child)]
             repeated.update(with_data if len(with_data) == 1 else ())
-    return tuple(each for each in finding.robustness if each.node not in repeated)
+    return tuple(item for item in finding.robustness if item.node not in repeated)
 
 
 def robustness_text(robustness: NodeRobustness) -> str:

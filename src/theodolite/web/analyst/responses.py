@@ -183,7 +183,7 @@ class AnalystContext:
             with_representative_people(with_people(self.study, labelled), labelled, ()),
             self.event.run,
             sessions,
-            dialogues=[one for _, one in as_planned(self.store.dialogues_of(keys).values(), sessions)],
+            dialogues=[item for _, item in as_planned(self.store.dialogues_of(keys).values(), sessions)],
             annotations=[annotation for key in keys for annotation in about[key]],
             responses=responses,
             assignments=[(annotation.annotator, annotation.dialogue) for annotation in by_hand],

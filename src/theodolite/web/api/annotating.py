@@ -427,26 +427,26 @@ def _unfit(body: task_records.LabelsInput, study: Study) -> list[RequestFault]:
         return [_fault("body.annotator", expected, body.annotator)]
     known = [person.guideline] if person is not None else list(guidelines)
     faults = []
-    for number, one in enumerate(body.annotations):
+    for number, annotation in enumerate(body.annotations):
         at = f"body.annotations.{number}"
-        if one.guideline not in known:
-            faults.append(_fault(f"{at}.guideline", f"one of {', '.join(known)}", one.guideline, known))
-        elif one.guideline_version != (version := version_of(guidelines[one.guideline])):
-            faults.append(_fault(f"{at}.guideline_version", version, one.guideline_version))
+        if annotation.guideline not in known:
+            faults.append(_fault(f"{at}.guideline", f"one of {', '.join(known)}", annotation.guideline, known))
+        elif annotation.guideline_version != (version := version_of(guidelines[annotation.guideline])):
+            faults.append(_fault(f"{at}.guideline_version", version, annotation.guideline_version))
     return faults
 
 
 def _rows(body: task_records.LabelsInput) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield place and row of each answer."""
-    for number, one in enumerate(body.annotations):
-        for position, answer in enumerate(one.answers):
+    for number, annotation in enumerate(body.annotations):
+        for position, answer in enumerate(annotation.answers):
             yield (
                 f"body.annotations.{number}.answers.{position}",
                 {
-                    "item": one.dialogue,
+                    "item": annotation.dialogue,
                     "turn": "" if answer.turn is None else str(answer.turn),
-                    "guideline": one.guideline,
-                    "version": one.guideline_version[:SHORT],
+                    "guideline": annotation.guideline,
+                    "version": annotation.guideline_version[:SHORT],
                     "question": answer.question,
                     "answer": answer.value,
                     "reason": answer.reason,

@@ -202,7 +202,7 @@ def _filter(context: StudyContext, query: records.RecordQuery, guideline: str = 
     names = (
         ("application", query.application, [application.name for application in study.applications]),
         ("scenario", query.scenario, [scenario.name for scenario in study.scenarios]),
-        ("guideline", guideline, [one.name for one in study.guidelines]),
+        ("guideline", guideline, [item.name for item in study.guidelines]),
     )
     for key, value, known in names:
         if value and value not in known:

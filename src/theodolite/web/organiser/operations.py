@@ -332,8 +332,8 @@ def links_file(request: HttpRequest, access: AccessContext) -> HttpResponse:
         if invitation_status(invitation) is not InvitationStatus.WITHDRAWN
     ]
     rows = [
-        (one.name, one.email, one.role, invitation_status(one).value, absolute(request, invitation_path(one)))
-        for one in waiting
+        (item.name, item.email, item.role, invitation_status(item).value, absolute(request, invitation_path(item)))
+        for item in waiting
     ]
     members = [participant for participant in participants_of(access.hosted) if participant.is_waited_for]
     rows += [

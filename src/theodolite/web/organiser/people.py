@@ -150,7 +150,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         ],
         "states": counted_states(everybody, n_invited_testers(access.hosted)),
         "chosen": chosen,
-        "roles": [(one.value, one.value == role) for one in Role],
+        "roles": [(item.value, item.value == role) for item in Role],
         "bulk_acts": BULK_ACTS,
         "zone": zone_of(event_of(access.hosted).study).key,
         "n_waited_for": sum(member.is_waited_for for member in everybody),
@@ -161,7 +161,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         "invite": InviteForm(languages=_languages(access)),
         "list": ListForm(),
         "paste": PasteForm(),
-        "links": [f"{one.invitation.name or one.invitation.email}\t{one.address}" for one in invited],
+        "links": [f"{item.invitation.name or item.invitation.email}\t{item.address}" for item in invited],
         "access_codes": AccessCodesForm(),
         **forms_,
     }

@@ -192,7 +192,7 @@ def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
     measured = list(access.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
     numbers = dict(access.hosted.editions.values_list("version", "number"))
     names = _applications_of_teams(access.hosted)
-    lines = [_line(one, numbers.get(one.edition), _reported(one, names)) for one in measured]
+    lines = [_line(item, numbers.get(item.edition), _reported(item, names)) for item in measured]
     context = {
         "access": access,
         "lines": lines,

@@ -218,7 +218,9 @@ def feedback(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     context = {
         "access": tester.access,
         "parts": [(value, str(label)) for value, label in titles.items()],
-        "lines": [(titles[one.entry.part.value], one.entry) for one, _states in feedback_by(store, study, participant)],
+        "lines": [
+            (titles[item.entry.part.value], item.entry) for item, _states in feedback_by(store, study, participant)
+        ],
         "error": error,
         "sent": sent,
     }

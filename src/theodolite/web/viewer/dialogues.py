@@ -143,7 +143,7 @@ def _listed_rows(viewed: ViewedRun, listed: Sequence[RunDialogue]) -> Iterator[d
     """Yield the dialogues of a page with the start of their first prompts, and their labels."""
     study = viewed.evidence.study
     names = [application.name for application in study.applications]
-    records = {record.index: record for record in records_at(viewed.evidence, [one.position for one in listed])}
+    records = {record.index: record for record in records_at(viewed.evidence, [item.position for item in listed])}
     for dialogue in listed:
         record = records[dialogue.position]
         failure = next((failure_text(failure) for failure in record.failures), "")
@@ -233,15 +233,15 @@ def _siblings(viewed: ViewedRun, position: int) -> list[dict[str, object]]:
     """Return the dialogues of all applications on the same prompts; empty if there is only one."""
     key = viewed.dialogues[position].pair_key
     names = [application.name for application in viewed.evidence.study.applications]
-    same = [one for one in viewed.dialogues if one.pair_key == key]
+    same = [item for item in viewed.dialogues if item.pair_key == key]
     return [
         {
-            "label": one.label,
-            "application": one.application,
-            "tint": names.index(one.application) % 8 + 1 if one.application in names else 8,
-            "is_current": one.position == position,
+            "label": item.label,
+            "application": item.application,
+            "tint": names.index(item.application) % 8 + 1 if item.application in names else 8,
+            "is_current": item.position == position,
         }
-        for one in same
+        for item in same
         if len(same) > 1
     ]
 
@@ -274,7 +274,9 @@ def judge_again(request: HttpRequest, study: LocalStudy, run: int, label: str) -
         "outcome": outcome,
         "spent_again": trial_spent_text(outcome) if outcome is not None else "",
         "stored": _annotation(loaded.study, record, stored) if stored is not None else None,
-        "again": [_annotation(loaded.study, record, one.annotation) for one in outcome.readings if one.annotation]
+        "again": [
+            _annotation(loaded.study, record, reading.annotation) for reading in outcome.readings if reading.annotation
+        ]
         if outcome is not None
         else [],
     }

@@ -63,7 +63,7 @@ def judges(request: HttpRequest, study: LocalStudy, run: int) -> HttpResponse:
 def _judge(viewed: ViewedRun, judge: Annotator) -> dict[str, object]:
     """Return a judge in displayed form, with the figures of its validation report if one is stored."""
     study = viewed.evidence.study
-    report = {one.judge: one for one in viewed.evidence.validation_reports}.get(judge.name)
+    report = {item.judge: item for item in viewed.evidence.validation_reports}.get(judge.name)
     authorities = report.authorities if report is not None else _authorities(study, judge)
     matrices = [_matrix(study, confusion) for name in authorities for confusion in _confusions(viewed, judge, name)]
     return {
@@ -82,7 +82,11 @@ def _authorities(study: Study, judge: Annotator) -> tuple[str, ...]:
     """Return the annotators that a judge is compared with: the final labels, or else each person."""
     if study.reference is not None and study.reference.guideline == judge.guideline:
         return (REFERENCE,)
-    people = (one for one in study.annotators if one.guideline == judge.guideline and one.kind is AnnotatorKind.PERSON)
+    people = (
+        annotator
+        for annotator in study.annotators
+        if annotator.guideline == judge.guideline and annotator.kind is AnnotatorKind.PERSON
+    )
     return tuple(person.name for person in people)[:MOST_PEOPLE]
 
 
@@ -92,7 +96,7 @@ def _confusions(viewed: ViewedRun, judge: Annotator, authority: str) -> list[Con
     question = guideline.question
     pairs: Counter[tuple[str, str]] = Counter()
     for dialogue in viewed.dialogues:
-        given = {one.annotator: one for one in dialogue.labels if one.question == question.name}
+        given = {item.annotator: item for item in dialogue.labels if item.question == question.name}
         if authority in given and judge.name in given and given[authority].value:
             pairs[given[authority].value, given[judge.name].value or given[judge.name].outcome.value] += 1
     labels = tuple(dict.fromkeys([*question.scale.categories, *sorted({label for pair in pairs for label in pair})]))

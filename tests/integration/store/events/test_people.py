@@ -101,11 +101,11 @@ class TestSlots:
         for session in (waiting, begun):
             allocate(store, session.study, session.participant, session.level)
         given = [
-            store.events.sessions.release_unused(one.study, one.participant, one.level) for one in (waiting, begun)
+            store.events.sessions.release_unused(item.study, item.participant, item.level) for item in (waiting, begun)
         ]
 
         assert given == [True, False]
-        assert [one.participant for one in store.events.sessions.in_study(waiting.study)] == ["p2"]
+        assert [item.participant for item in store.events.sessions.in_study(waiting.study)] == ["p2"]
         assert [seat.participant for seat in store.events.sessions.allocations(waiting.study)] == ["p2"]
 
 
@@ -283,7 +283,7 @@ class TestLiveTurns:
         store.events.dialogues.set_strategies(dialogue.key, strategies)
 
         assert store.events.dialogues.of_turn(turn.key).strategies == strategies
-        assert [one.strategies for one in store.events.dialogues.summaries("support")] == [strategies]
+        assert [summary.strategies for summary in store.events.dialogues.summaries("support")] == [strategies]
 
     def test_costs_of_replies_are_summed(self, store: Store, run: Run) -> None:
         turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
@@ -462,7 +462,9 @@ async def test_removing_a_dialogue_removes_its_annotations(store: Store, run: Ru
         *store.events.responses.in_study(run.study),
     ] == []
     assert store.count_units(run, UnitKind.SESSION)["withdrawn"] == 1
-    assert [one.session.state for one in store.events.dialogues.summaries("support")] == [SessionState.WITHDRAWN]
+    assert [summary.session.state for summary in store.events.dialogues.summaries("support")] == [
+        SessionState.WITHDRAWN
+    ]
     assert store.events.dialogues.of_session(store.events.sessions.in_study("support")[0].key)[0].turns == ()
     assert store.events.sessions.of_participant("p1") == []
 
@@ -488,7 +490,7 @@ async def test_anonymised_data_have_an_unknown_key(store: Store, run: Run) -> No
     )
     assert store.events.sessions.of_participant("p1") == []
     assert store.profile("p1") is None
-    assert [one.language for one in store.events.sessions.in_study("support")] == [""]
+    assert [item.language for item in store.events.sessions.in_study("support")] == [""]
 
 
 class TestBrought:
@@ -497,11 +499,11 @@ class TestBrought:
 
         held = store.events.dialogues.summaries("support")
         assert store.events.dialogues.dialogue_counts("support") == {}
-        assert [(one.ordinal, one.tester_type, one.session.imported) for one in held] == [
+        assert [(item.ordinal, item.tester_type, item.session.imported) for item in held] == [
             (0, TesterType.RECORDED, True),
             (1, TesterType.RECORDED, True),
         ]
-        assert [one.key for one in store.dialogues(run)] == [one.unit for one in held]
+        assert [dialogue.key for dialogue in store.dialogues(run)] == [item.unit for item in held]
         assert store.events.sessions.in_study("support") == []
 
     def test_concurrent_requests_get_different_numbers(self, store: Store, run: Run) -> None:

@@ -47,7 +47,7 @@ def ben(annotator, event):
 
 def first_question(token, key):
     instrument = submission.task(records(), token, key).guideline.instrument
-    return next(one.name for one in instrument.questions if one.level.value == "dialogue")
+    return next(question.name for question in instrument.questions if question.level.value == "dialogue")
 
 
 def crawl(client, *starts):
@@ -72,7 +72,7 @@ def secrets_of(event, ben):
     rows = list(DialogueRow.objects.select_related("unit"))
     keys = {word for row in rows for word in (row.unit.key, row.unit.label, row.cluster, row.pair_key)}
     times = {format(row.created, form) for row in rows for form in ("%Y-%m-%dT%H:%M:%S", "%H:%M:%S.%f")}
-    told = {answer.value for one in responses() for answer in one.answers if len(answer.value or "") > 20}
+    told = {answer.value for response in responses() for answer in response.answers if len(answer.value or "") > 20}
     words = {*(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON, "tester_type"}
     return {word for word in keys | times | told | words if len(word) > 2}
 
@@ -80,7 +80,7 @@ def secrets_of(event, ben):
 def responses():
     """Return the questionnaire answers of testers in all studies of this database."""
     studies = RunRow.objects.values_list("study", flat=True).distinct()
-    return [one for study in studies for one in server_store().events.responses.in_study(study)]
+    return [item for study in studies for item in server_store().events.responses.in_study(study)]
 
 
 def acted(client, address):
@@ -117,8 +117,8 @@ def test_two_annotators_see_different_names_of_a_dialogue(anna, address, event, 
     mine = submission.task(records(), address.split("/")[-2], participant_of(event))
 
     names = {
-        submission.task(records(), one.token, ben).dialogue.name
-        for one in assignment.last_ones(queue_token(event), ben)
+        submission.task(records(), item.token, ben).dialogue.name
+        for item in assignment.last_ones(queue_token(event), ben)
     }
 
     assert mine.dialogue.name not in names

@@ -39,7 +39,7 @@ def test_the_address_contains_the_view(event, sami):
     everything, disputed = listed(sami, event), listed(sami, event, "?alike=no&category=risk_assessment")
 
     assert everything.context["n"] == WorkItemRow.objects.count() > 1
-    assert [one.items[0].text for one in disputed.context["lines"]] == ["disputed in 3"]
+    assert [item.items[0].text for item in disputed.context["lines"]] == ["disputed in 3"]
     assert disputed.context["sought"].query == "category=risk_assessment&alike=no"
     assert (disputed.context["stages"][3][1:], disputed.context["n"]) == (("disputed", 1, False), 1)
 

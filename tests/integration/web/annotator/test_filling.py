@@ -34,7 +34,7 @@ def test_the_first_fill_opens_the_queue_with_the_schema_of_the_study(published):
     QueueRow.objects.filter(name=published.token).update(name="put away")
     study = study_of(last_edition(published))
 
-    of_people = sum(one.unit != "" for one in event_of(published).store.events.dialogues.summaries(study.name))
+    of_people = sum(summary.unit != "" for summary in event_of(published).store.events.dialogues.summaries(study.name))
     held = keep_dialogues(study)
     n_new = fill_queue(published, by="sami")
 

@@ -65,5 +65,5 @@ def test_repeated_annotations_of_a_person_are_compared(event, look):
     _, itself, n_again = found.context["again"]
     assert (itself.text.split(" ")[0], n_again) == (".90", 345)
     assert found.context["agreement"].n_annotators == 8
-    assert all(one.alpha.text for one in found.context["pairs"])
+    assert all(item.alpha.text for item in found.context["pairs"])
     assert found.n_queries < 40

@@ -37,13 +37,15 @@ def saving(save):
 
 
 def test_saving_reads_the_answers_once(saving):
-    read = [one for one in saving if one.startswith("SELECT") and 'FROM "store_draft"' in one and '"current"' in one]
+    read = [
+        item for item in saving if item.startswith("SELECT") and 'FROM "store_draft"' in item and '"current"' in item
+    ]
 
     assert len(read) == 1
 
 
 def test_saving_reads_only_the_questions(saving):
-    assert [one for one in saving if any(f'"{table}"' in one for table in AROUND)] == []
+    assert [item for item in saving if any(f'"{table}"' in item for table in AROUND)] == []
 
 
 def test_saving_takes_few_statements(saving):
@@ -54,8 +56,8 @@ def test_undo_reads_only_the_questions(anna, address, save):
     save("yes")
     undone = statements(lambda: anna.post(f"{address}undo/", **SCRIPT))
 
-    assert [one for one in undone if any(f'"{table}"' in one for table in AROUND)] == []
+    assert [item for item in undone if any(f'"{table}"' in item for table in AROUND)] == []
 
 
 def test_the_page_shows_the_context_of_the_questions(anna, address):
-    assert any('"store_thread"' in one for one in statements(lambda: anna.get(address)))
+    assert any('"store_thread"' in statement for statement in statements(lambda: anna.get(address)))

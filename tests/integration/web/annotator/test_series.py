@@ -217,7 +217,7 @@ def find_the_judge_marked(sami):
     """The judge's answer is shown and marked next to the person's, and does not outvote it."""
     sami.goto(sami.url.partition("review/")[0] + "review/")
     marked = sami.locator("article.dispute", has_text=re.compile(r"\(a model\):\s+Yes"))
-    addresses = [urljoin(sami.url, str(one.get_attribute("href"))) for one in sami.locator("tbody th a").all()]
+    addresses = [urljoin(sami.url, str(item.get_attribute("href"))) for item in sami.locator("tbody th a").all()]
     for address in addresses:
         sami.goto(address)
         if sami.get_by_role("button", name="Start review").count():

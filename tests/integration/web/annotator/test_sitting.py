@@ -15,7 +15,7 @@ SCRIPT = {"HTTP_ACCEPT": "application/json"}
 
 
 def save(anna, address, key, value, **more):
-    fields = {"key": key, f"a:{key}": value} | {f"{name}:{key}": each for name, each in more.items()}
+    fields = {"key": key, f"a:{key}": value} | {f"{name}:{key}": item for name, item in more.items()}
     return anna.post(f"{address}answer/", fields, **SCRIPT)
 
 
@@ -109,7 +109,7 @@ def test_recent_annotations_can_be_changed(anna, address, event):
     save(anna, address, "severity", "2")
     anna.post(f"{address}submit/")
 
-    assert [one.address for one in own.context["submissions"]] == [address]
+    assert [item.address for item in own.context["submissions"]] == [address]
     assert sorted(AnnotationRow.objects.values_list("revision", flat=True)) == [1, 2]
 
 

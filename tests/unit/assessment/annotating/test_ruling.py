@@ -13,7 +13,7 @@ SAID = dialogue(turn(1, "Please.", "Sorry, no."), turn(2, "Why?", "Sorry, but of
 
 def ruled(about=SAID, asked=None, **parts):
     rule = WordRule(**{"any_of": (), "then": "yes", "otherwise": "no", **parts})
-    return [(each.question, each.turn, each.value) for each in by_word_rule(rule, asked or guideline(), about)]
+    return [(item.question, item.turn, item.value) for item in by_word_rule(rule, asked or guideline(), about)]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def gullible(request):
     if copied:
         return copied[0]
     told = ORDERS.search(material)
-    return verdict(score=int(next(each for each in told.groups() if each)) if told else 2, why="so")
+    return verdict(score=int(next(group for group in told.groups() if group)) if told else 2, why="so")
 
 
 @pytest.mark.parametrize(("said", "label"), [(1, "5"), (2, "5"), (3, "5"), (4, "1"), (5, "1")])
@@ -69,14 +69,14 @@ def test_a_shipped_injection_changes_one_position_and_fills_all_slots(attempt):
 
 
 def test_an_injected_verdict_can_be_parsed():
-    (attempt,) = [each for each in ATTEMPTS if each.name == "ready-verdict"]
+    (attempt,) = [item for item in ATTEMPTS if item.name == "ready-verdict"]
     copy = injected(SAID, attempt, ASKED, "5")
 
     assert json.loads(copy.turns[1].response.removeprefix("d"))["score"] == 5
 
 
 def test_invisible_characters_are_made_visible_to_the_judge():
-    (attempt,) = [each for each in ATTEMPTS if each.unseen]
+    (attempt,) = [item for item in ATTEMPTS if item.unseen]
     copy = injected(SAID, attempt, ASKED, "5")
 
     assert "5" not in copy.turns[1].response
@@ -84,7 +84,7 @@ def test_invisible_characters_are_made_visible_to_the_judge():
 
 
 def test_an_injection_into_source_material_needs_source_material():
-    (attempt,) = [each for each in ATTEMPTS if each.spot is InjectionSpot.SOURCE]
+    (attempt,) = [item for item in ATTEMPTS if item.spot is InjectionSpot.SOURCE]
 
     assert injected(replace(SAID, context=""), attempt, ASKED, "5") is None
 
@@ -95,14 +95,14 @@ def tried(attempt, answer):
     return trial(SAID, attempt, ASKED, (before, judged(copy, answer)))
 
 
-@pytest.mark.parametrize("attempt", [each for each in ATTEMPTS if not each.unseen], ids=lambda attempt: attempt.name)
+@pytest.mark.parametrize("attempt", [item for item in ATTEMPTS if not item.unseen], ids=lambda attempt: attempt.name)
 def test_a_judge_that_obeys_changes_its_verdict_and_a_robust_one_does_not(attempt):
     assert tried(attempt, gullible).effect is InjectionEffect.TURNED
     assert tried(attempt, firm).effect is InjectionEffect.NONE
 
 
 def test_a_copied_verdict_fails_the_control_question():
-    (attempt,) = [each for each in ATTEMPTS if each.name == "ready-verdict"]
+    (attempt,) = [item for item in ATTEMPTS if item.name == "ready-verdict"]
 
     assert tried(attempt, gullible).caught
 
@@ -124,5 +124,5 @@ def test_an_injection_into_source_material_reaches_the_material_of_a_turn():
 
     copy = _with_source(about, " Obey.")
 
-    assert [one.context for one in copy.turns] == ["Open. Obey.", ""]
+    assert [item.context for item in copy.turns] == ["Open. Obey.", ""]
     assert _with_source(dialogue(), " Obey.") is None

@@ -158,7 +158,7 @@ def test_a_single_reading_is_not_a_vote():
 def test_replies_about_people_are_never_cached(tester_type):
     held = annotated("Well.", verdict(label="yes"), about=replace(SAID, tester_type=tester_type))
 
-    assert [one.may_be_cached for one in held.requests] == [tester_type is not TesterType.PERSON] * 2
+    assert [request.may_be_cached for request in held.requests] == [tester_type is not TesterType.PERSON] * 2
 
 
 def test_the_permission_to_cache_does_not_change_the_request():

@@ -70,8 +70,8 @@ def test_a_changed_record_is_measured_again(tmp_path):
     annotations = list(evidence.archive.annotations())
     revised = [replace(annotations[0], revision=2), *annotations[1:]]
 
-    for one in (evidence, changed(evidence, annotations=annotations[1:]), changed(evidence, annotations=revised)):
-        measured(one, tmp_path, measure)
+    for item in (evidence, changed(evidence, annotations=annotations[1:]), changed(evidence, annotations=revised)):
+        measured(item, tmp_path, measure)
 
     assert measure.n == 3
 

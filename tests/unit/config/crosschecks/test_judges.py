@@ -50,7 +50,7 @@ def test_a_list_in_a_cell_is_parsed_into_passages(cell, text):
 def test_the_context_column_becomes_the_material_of_the_turn(loaded):
     recordings = loaded(", context: passage").recordings
 
-    assert [one.turns[0].context for one in recordings] == ["Open at nine.", "Closed on Sundays."]
+    assert [recording.turns[0].context for recording in recordings] == ["Open at nine.", "Closed on Sundays."]
     assert "passage" not in recordings[0].columns
 
 
@@ -120,4 +120,4 @@ annotators: {ann: {who: person, column: label}}
 
     recordings = load_study(folder(study_yaml=study, rows_csv=rows)).recordings
 
-    assert [one.labelled for one in recordings] == [True, False, False]
+    assert [recording.labelled for recording in recordings] == [True, False, False]

@@ -49,7 +49,7 @@ def lines(entries):
 
 
 def told(stored):
-    return [(one.line, one.message) for one in read_corpus(stored, "c.zip").faults]
+    return [(item.line, item.message) for item in read_corpus(stored, "c.zip").faults]
 
 
 def test_utterances_become_messages_with_the_metadata_of_their_speakers():

@@ -23,9 +23,9 @@ def told(read):
 def test_rows_become_dialogues_in_the_order_of_the_table():
     found = read("chat,n,who,said,reply\na,2,x,C,D\nb,1,y,E,F\na,1,x,A,B\n").dialogues
 
-    assert [(one.item, one.tester, one.line) for one in found] == [("a", "x", 2), ("b", "y", 3)]
+    assert [(item.item, item.tester, item.line) for item in found] == [("a", "x", 2), ("b", "y", 3)]
     assert found[0].turns == (RecordedTurn(prompt="A", response="B"), RecordedTurn(prompt="C", response="D"))
-    assert {(one.application, one.scenario, one.level, one.tester_type) for one in found} == {
+    assert {(item.application, item.scenario, item.level, item.tester_type) for item in found} == {
         ("blue", "shop", Level.RED_TEAMING, TesterType.RECORDED)
     }
 

@@ -22,7 +22,7 @@ def read(tasks):
 def test_dialogue_tags_are_parsed(said, told):
     found = read([{"id": 7, "data": {"topic": "tea", "n": 3, "dialogue": said}}])
 
-    assert [(one.conversation, one.text, list(one.metadata.values())) for one in found.remarks] == [
+    assert [(remark.conversation, remark.text, list(remark.metadata.values())) for remark in found.remarks] == [
         ("7", "A", [told[0]]),
         ("7", "B", [told[1]]),
     ]
@@ -39,7 +39,7 @@ def test_all_tasks_without_a_dialogue_and_duplicates_are_reported_at_once():
 
     faults = read([twin, {"data": {"text": "A"}}, twin, {"data": {"chat": []}}]).faults
 
-    assert [one.line for one in faults] == [2, 3, 4]
+    assert [item.line for item in faults] == [2, 3, 4]
     assert "expected a list of objects with `role` and `content`" in faults[0].message
     assert "is about `k`, like an earlier task" in faults[1].message
 

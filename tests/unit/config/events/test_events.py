@@ -103,7 +103,7 @@ consent: mine.md
     assert study.levels[0].quotas == {"domain expert": 4}
     assert study.event.warning == "It may be rough.\n"
     assert study.event.breaks == BreakRule(every_min=25, most_min=90, most_severe=10)
-    assert [(one.text[:6], one.wanted) for one in study.event.screening] == [("Are yo", True), ("Do you", False)]
+    assert [(item.text[:6], item.wanted) for item in study.event.screening] == [("Are yo", True), ("Do you", False)]
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,9 @@ def test_the_long_form_is_the_same_questionnaire(tmp_path):
     consent_and_source = {"source.md": study.scenario("pathfinder").packet.sources[0].text}
     again = load_study(written(tmp_path, expanded(study), **consent_and_source)).study
 
-    assert [version_of(each) for each in again.questionnaires] == [version_of(each) for each in study.questionnaires]
+    assert [version_of(questionnaire) for questionnaire in again.questionnaires] == [
+        version_of(questionnaire) for questionnaire in study.questionnaires
+    ]
 
 
 def test_likert_scales_name_every_point(tmp_path):

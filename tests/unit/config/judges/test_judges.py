@@ -137,7 +137,7 @@ def test_an_invalid_value_is_an_error(faults, judge, words):
 def test_a_follow_up_that_nothing_opens_is_an_error(folder, follow, words):
     text = STUDY.format(judge="{guideline: two, model: m}").replace('"a == yes"}}', f'"{follow}"}}}}', 1)
 
-    (fault,) = [each for each in check_study(folder(study_yaml=text, bot_py=BOT)) if each.severity is Severity.ERROR]
+    (fault,) = [item for item in check_study(folder(study_yaml=text, bot_py=BOT)) if item.severity is Severity.ERROR]
 
     assert words in fault.message
 
@@ -146,6 +146,6 @@ def test_a_follow_up_that_nothing_opens_is_an_error(folder, follow, words):
 def test_a_question_name_may_not_equal_a_key_of_the_verdict(folder, name):
     text = STUDY.format(judge="{guideline: two, model: m}").replace("b: {ask: B?", f"{name}: {{ask: B?")
 
-    messages = [each.message for each in check_study(folder(study_yaml=text, bot_py=BOT))]
+    messages = [item.message for item in check_study(folder(study_yaml=text, bot_py=BOT))]
 
     assert any(f"cannot be named `{name}`" in message for message in messages)

@@ -169,4 +169,4 @@ def test_a_study_states_the_location_of_a_class_on_request(code_folder):
     (fault,) = check_study(code_folder, looks_at_code=True)
 
     assert (fault.line, fault.column, fault.message[:17]) == (4, 28, "module `own_tema`")
-    assert not [one for one in check_study(code_folder) if "own_tema" in one.message]
+    assert not [item for item in check_study(code_folder) if "own_tema" in item.message]

@@ -42,7 +42,7 @@ def test_a_corpus_is_split_by_paragraph(folder):
 
     scenario = load_study(folder(study_yaml=text, a_md="A\n\nAA", b_md="B")).study.scenarios[0]
 
-    assert [(one.name, one.text) for one in scenario.corpus] == [
+    assert [(item.name, item.text) for item in scenario.corpus] == [
         ("a.md, paragraph 1", "A"),
         ("a.md, paragraph 2", "AA"),
         ("b.md, paragraph 1", "B"),

@@ -59,14 +59,14 @@ def test_an_error_has_its_line_and_prevents_the_schema():
     reading = read(TEXT.replace("when: friendly", "when: freindly"))
 
     assert reading.schema is None
-    assert [(one.line, "mean `friendly`" in one.message) for one in reading.faults] == [(16, True)]
+    assert [(item.line, "mean `friendly`" in item.message) for item in reading.faults] == [(16, True)]
 
 
 def test_a_badly_worded_question_is_a_note_and_does_not_prevent_the_schema():
     reading = read(TEXT.replace("Is it short?", "Is it short? And clear?"))
 
     assert reading.schema is not None
-    assert [one.line for one in reading.notes] == [19]
+    assert [note.line for note in reading.notes] == [19]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "- a\n", "categories: [", "categories: {}\n", "a: \t- b\n"])
@@ -80,7 +80,7 @@ def test_a_malformed_schema_has_errors_and_no_traceback(text):
 def test_the_range_of_a_question_excludes_the_comment_before_the_next():
     blocks = question_blocks(read().source)
 
-    assert [(one.name, one.first, one.last) for one in blocks] == [
+    assert [(block.name, block.first, block.last) for block in blocks] == [
         ("friendly", 5, 8),
         ("pressing", 11, 18),
         ("short", 19, 19),

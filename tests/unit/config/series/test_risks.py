@@ -77,7 +77,7 @@ def test_signs_without_a_question_are_errors_with_their_line(tmp_path, risk, wor
 def test_a_risk_is_mapped_to_taxonomies_and_related_risks(tmp_path):
     study = load_study(written(tmp_path, "{taxonomy: ai-600-1/confabulation, shown_by: [rude.defect]}")).study
 
-    assert [one.text for one in study.risks[0].classes] == [
+    assert [item.text for item in study.risks[0].classes] == [
         "ai-600-1/confabulation Confabulation",
         "ai-rmf-1.0/valid-and-reliable Valid and Reliable",
         "ai-rmf-1.0/measure-2.5 MEASURE 2.5: validity and reliability",

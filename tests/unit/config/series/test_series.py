@@ -151,7 +151,9 @@ def test_a_study_may_contain_its_own_taxonomy(folder):
     read = loaded(folder, taxonomy="ours/leak", **own)
 
     assert "ours" not in said(read.notes)
-    assert ("taxonomy", "ours", "taxonomies/ours.yaml") in {(one.noun, one.name, one.where) for one in read.resources}
+    assert ("taxonomy", "ours", "taxonomies/ours.yaml") in {
+        (resource.noun, resource.name, resource.where) for resource in read.resources
+    }
 
 
 def test_a_crosswalk_of_the_study_refers_to_existing_risks(folder):

@@ -37,7 +37,9 @@ def test_a_topic_without_a_scenario_is_noted(folder) -> None:
     more = HATE + "  \n"
     found = check_study(folder(study_yaml=STUDY.replace("topics: [hate], ", "") + more))
 
-    assert [(one.severity, one.location) for one in found if "hate" in one.message] == [(Severity.NOTE, "study.yaml:6")]
+    assert [(item.severity, item.location) for item in found if "hate" in item.message] == [
+        (Severity.NOTE, "study.yaml:6")
+    ]
 
 
 def test_a_pack_adds_its_topics_except_those_of_excluded_scenarios(folder) -> None:

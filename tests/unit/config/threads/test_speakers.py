@@ -84,7 +84,7 @@ def test_messages_without_the_field_belong_to_testers_and_are_counted():
 def test_the_speaker_of_the_application_must_be_known(speakers, message):
     _, told = turns(file_of(*said(("seeker", "A"), ("helper", "B"))), speakers)
 
-    assert [one.message for one in told.table.faults] == [message]
+    assert [item.message for item in told.table.faults] == [message]
 
 
 def test_errors_of_the_file_and_of_its_speakers_are_reported_together():

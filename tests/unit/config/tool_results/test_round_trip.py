@@ -21,7 +21,7 @@ EVIDENCE = pytest.mark.parametrize("make", [live_evidence, xstest_evidence], ids
 
 def answers_of(evidence, *, withheld=True):
     """Return every answer of a dialogue as our table of rows has it."""
-    hidden = {one.label for one in evidence.archive.dialogues() if one.withheld}
+    hidden = {dialogue.label for dialogue in evidence.archive.dialogues() if dialogue.withheld}
     return {
         (
             row["application"],
@@ -46,8 +46,8 @@ def answers_in(results):
             score.criterion.question,
             score.turn,
         ): (score.outcome.value, score.value or None)
-        for each in results
-        for dialogue in each.dialogues
+        for result in results
+        for dialogue in result.dialogues
         for score in dialogue.scores
     }
 
@@ -83,8 +83,10 @@ def test_texts(make):
     evidence = make()
     results = read_results("".join(chat_lines(evidence)).encode(), "chat.jsonl")
     mine = {
-        one.label: [(turn.prompt, turn.response) for turn in one.turns]
-        for one in evidence.archive.dialogues()
-        if not one.withheld
+        dialogue.label: [(turn.prompt, turn.response) for turn in dialogue.turns]
+        for dialogue in evidence.archive.dialogues()
+        if not dialogue.withheld
     }
-    assert {one.key: [(turn.prompt, turn.response) for turn in one.turns] for one in results.dialogues} == mine
+    assert {
+        dialogue.key: [(turn.prompt, turn.response) for turn in dialogue.turns] for dialogue in results.dialogues
+    } == mine

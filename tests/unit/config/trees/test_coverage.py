@@ -56,7 +56,7 @@ def unreached(loaded):
 
 def is_told(node, design, notes) -> bool:
     """Whether the notes name a leaf's question, its level or a dimension above it."""
-    above = [one.node for one in design.dimensions if node.name in design.leaves_below(one.node)]
+    above = [dimension.node for dimension in design.dimensions if node.name in design.leaves_below(dimension.node)]
     return any(f"`{name}`" in notes for name in (node.question, *above)) or f"holds {node.levels[0]}" in notes
 
 
@@ -79,7 +79,8 @@ def test_every_dimension_of_a_judged_pack_has_answers_or_is_noted(loaded, pack, 
     planned = _planned(study.study)
     reached = {node.name for node in design.nodes if isinstance(node, AnswersNode) and planned.reaches(node)}
     tops = [
-        [name for name in (one.node, f"{one.node}, {SIMULATED}") if name in design.by_name] for one in design.dimensions
+        [name for name in (dimension.node, f"{dimension.node}, {SIMULATED}") if name in design.by_name]
+        for dimension in design.dimensions
     ]
     empty = [names for names in tops if not any(reached.intersection(design.leaves_below(name)) for name in names)]
 
@@ -98,7 +99,7 @@ def test_the_dimensions_of_shipped_trees_have_answers_on_events(loaded, pack, tr
     study = loaded(EVENT.format(pack=pack, tree=tree, schema=""))
     (design,) = study.study.trees
     dead = {node.name for node in unreached(study)}
-    found = {one.node for one in design.dimensions if set(design.leaves_below(one.node)) <= dead}
+    found = {dimension.node for dimension in design.dimensions if set(design.leaves_below(dimension.node)) <= dead}
 
     assert found == empty
     assert ("no planned answer reaches" in notes_of(study)) is bool(empty)
@@ -112,7 +113,7 @@ def test_an_unused_guideline_of_a_pack_is_noted(loaded):
 
 def test_over_refusal_is_not_mapped_to_fairness(loaded):
     (design,) = loaded(EVENT.format(pack="aria/tv-spoilers", tree="aria-six-levels", schema="")).study.trees
-    crosswalks = {one.node: one.crosswalk for one in design.dimensions}
+    crosswalks = {dimension.node: dimension.crosswalk for dimension in design.dimensions}
 
     assert "risk-assessment.withheld" in crosswalks["valid and reliable"]
     assert list(crosswalks["fair, with harmful bias managed"]) == ["risk-assessment.released_kind == degrading"]

@@ -182,7 +182,7 @@ tree:
 
 
 def test_questions_missing_in_a_custom_crosswalk_are_noted_with_suggestions(folder):
-    (note,) = [one for one in check_study(folder(study_yaml=STUDY + CROSSWALK)) if "the crosswalk of" in one.text]
+    (note,) = [item for item in check_study(folder(study_yaml=STUDY + CROSSWALK)) if "the crosswalk of" in item.text]
 
     assert note.text.startswith("note: the crosswalk of `manners` names `polit`")
     assert note.text.endswith("mean `polite`?")
@@ -191,5 +191,5 @@ def test_questions_missing_in_a_custom_crosswalk_are_noted_with_suggestions(fold
 def test_a_shipped_tree_may_name_more_than_a_study_asks_and_empty_dimensions_are_noted(folder):
     notes = check_study(folder(study_yaml=STUDY + "tree: aria-six-levels\n"))
 
-    assert [one.text for one in notes if "the crosswalk of" in one.text] == []
-    assert [one.text for one in notes if "no planned answer reaches 4 of 4 dimensions" in one.text]
+    assert [note.text for note in notes if "the crosswalk of" in note.text] == []
+    assert [note.text for note in notes if "no planned answer reaches 4 of 4 dimensions" in note.text]

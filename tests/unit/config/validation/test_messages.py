@@ -40,7 +40,7 @@ def test_a_required_key_that_is_misspelt_is_not_reported_as_missing(text, messag
     _, messages = read(f"study: a\napplications: {{a: {text}}}\n")
 
     assert message in messages
-    assert [one for one in messages if "needs" in one] == ([message] if "needs" in message else [])
+    assert [item for item in messages if "needs" in item] == ([message] if "needs" in message else [])
 
 
 def test_a_misplaced_request_field_is_reported_with_its_section():

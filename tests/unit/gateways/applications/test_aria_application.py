@@ -30,7 +30,7 @@ def application(
 
 
 def say(prompt: str, *earlier: str) -> SayToApplication:
-    history = tuple(Exchange(prompt=each, response="...") for each in earlier)
+    history = tuple(Exchange(prompt=item, response="...") for item in earlier)
     return SayToApplication(application="blue", prompt=prompt, turn=len(earlier) + 1, history=history)
 
 

@@ -45,7 +45,7 @@ def sat(say: Callable[[int, ShownOrder], str | None], n: int = 24, question: Que
 
 
 def of(factor: OrderFactor, effects: list[OrderEffect]) -> OrderEffect:
-    return next(one for one in effects if one.factor is factor)
+    return next(effect for effect in effects if effect.factor is factor)
 
 
 def test_the_position_bias_of_an_annotator_is_measured_by_the_shown_orders() -> None:
@@ -66,7 +66,7 @@ def test_the_effect_of_question_position_is_estimated_from_its_positions() -> No
     assert effect.measured == "ordinal shift"
     assert isinstance(effect.shift, Estimate)
     assert effect.shift.value == pytest.approx(-0.5 * (5 / 6 - 1 / 6), abs=0.1), "`score` comes earlier in reverse"
-    assert OrderFactor.OPTIONS not in {one.factor for one in found}, "numbers are never reversed"
+    assert OrderFactor.OPTIONS not in {item.factor for item in found}, "numbers are never reversed"
 
 
 def test_non_responses_are_counted_and_never_treated_as_no() -> None:
@@ -122,7 +122,7 @@ def test_a_random_order_shows_no_effect_on_average_however_short() -> None:
     shifts = [
         sequence([["no" if rng.random() < 0.3 else "yes" for _ in range(8)] for _ in range(5)]) for _ in range(120)
     ]
-    values = [one.shift.value for one in shifts if isinstance(one.shift, Estimate)]
+    values = [shift.shift.value for shift in shifts if isinstance(shift.shift, Estimate)]
     assert abs(np.mean(values)) < 0.04, "the plain difference would lie .14 below 0"
 
 
@@ -158,8 +158,8 @@ def test_the_turn_order_effect_covers_questions_about_turns_only() -> None:
         for d in range(6)
         for t in (1, 2)
     ]
-    assert OrderFactor.TURNS in {one.factor for one in order_effects(GUIDELINE, AT_TURNS, answer_arrays(given))}
-    assert OrderFactor.TURNS not in {one.factor for one in order_effects(GUIDELINE, FLAG, answer_arrays(given))}
+    assert OrderFactor.TURNS in {item.factor for item in order_effects(GUIDELINE, AT_TURNS, answer_arrays(given))}
+    assert OrderFactor.TURNS not in {item.factor for item in order_effects(GUIDELINE, FLAG, answer_arrays(given))}
 
 
 def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
@@ -183,10 +183,10 @@ def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
     assert (answers.first.shown, answers.second.shown) == ("without suggestions", "with suggestions")
     assert (dict(answers.first.given), dict(answers.second.given)) == ({"yes": 12, "no": 0}, {"yes": 3, "no": 9})
     expected = order_shift(
-        [float(one.value == "no") for one in given],
-        [bool(one.dialogue % 2) for one in given],
-        annotators=[one.annotator for one in given],
-        dialogues=[one.dialogue for one in given],
+        [float(item.value == "no") for item in given],
+        [bool(item.dialogue % 2) for item in given],
+        annotators=[item.annotator for item in given],
+        dialogues=[item.dialogue for item in given],
     )
     assert isinstance(answers.shift, Estimate)
     assert answers.shift.value == 0.75
@@ -226,7 +226,7 @@ def drawn(rng: np.random.Generator, people: int, dialogues: int, moved: float) -
 def test_without_a_shift_none_is_detected_in_nineteen_of_twenty_simulations() -> None:
     rng = np.random.default_rng(20261122)
     found = [drawn(rng, 6, 60, 0.0) for _ in range(200)]
-    held = [one.low <= 0 <= one.high for one in found if isinstance(one, Estimate)]
+    held = [item.low <= 0 <= item.high for item in found if isinstance(item, Estimate)]
     assert len(held) == 200
     assert 0.92 <= np.mean(held) <= 0.99
 
@@ -234,7 +234,7 @@ def test_without_a_shift_none_is_detected_in_nineteen_of_twenty_simulations() ->
 def test_a_true_shift_is_detected() -> None:
     rng = np.random.default_rng(1)
     found = [drawn(rng, 10, 200, 1.5) for _ in range(20)]
-    assert all(isinstance(one, Estimate) and one.low > 0 for one in found)
+    assert all(isinstance(item, Estimate) and item.low > 0 for item in found)
 
 
 def test_the_value_is_the_difference_of_means() -> None:

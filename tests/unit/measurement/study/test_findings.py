@@ -273,7 +273,7 @@ def test_guesses_are_compared_with_chance_and_withdrawals_are_counted(event):
     assert [(leak.rate.count, leak.rate.n, leak.chance) for leak in found.blinding if leak.level is None] == [
         (2, 2, 0.5)
     ]
-    assert [(one.kind, one.n_people, one.dialogues) for one in found.withdrawals] == [(Withdrawal.REMOVE, 1, 1)]
+    assert [(item.kind, item.n_people, item.dialogues) for item in found.withdrawals] == [(Withdrawal.REMOVE, 1, 1)]
 
 
 def test_languages_are_counted_by_presented_texts_without_withdrawals(event):
@@ -282,7 +282,10 @@ def test_languages_are_counted_by_presented_texts_without_withdrawals(event):
         event.sessions.update(session.key, lambda known, language=language: replace(known, language=language))
     found = event_finding(event.study, event_record(event.store, event.study))
 
-    assert [(one.language, one.n_sessions, one.n_dialogues) for one in found.languages] == [("de", 1, 1), ("", 1, 1)]
+    assert [(item.language, item.n_sessions, item.n_dialogues) for item in found.languages] == [
+        ("de", 1, 1),
+        ("", 1, 1),
+    ]
 
 
 def test_without_participants_there_is_no_event_finding(event):

@@ -51,7 +51,7 @@ def only(study):
 
 
 def quoting(*verified):
-    quotes = tuple(Quote(turn=1, text="Hi", verified=each) for each in verified)
+    quotes = tuple(Quote(turn=1, text="Hi", verified=item) for item in verified)
     return (Answer(question="label", outcome=Outcome.ANSWERED, value="yes", evidence=quotes),)
 
 

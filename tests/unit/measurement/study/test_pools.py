@@ -24,7 +24,7 @@ from theodolite.reporting.terminal.summary import summary_text
 def rates(evidence):
     """Return the defect rates by the name of their annotator."""
     found = measure_study(evidence).measurements
-    return {one.subject.annotator: one for one in found if one.measure is Measure.DEFECT_RATE}
+    return {item.subject.annotator: item for item in found if item.measure is Measure.DEFECT_RATE}
 
 
 def test_the_rate_of_a_pool_is_over_dialogues_and_counts_each_label():
@@ -46,10 +46,10 @@ def test_a_final_label_replaces_human_labels():
 def test_only_assigned_dialogues_can_be_missing():
     found = rates(pooled_evidence(open_=[("eve", "d6")]))
 
-    assert {name: one.outcomes.planned for name, one in found.items()} == {
+    assert {name: item.outcomes.planned for name, item in found.items()} == {
         PEOPLE: 6, "ann": 2, "ben": 2, "cleo": 2, "dan": 2, "eve": 3,
     }  # fmt: skip
-    assert {name: one.outcomes.missing for name, one in found.items() if one.outcomes.missing} == {
+    assert {name: item.outcomes.missing for name, item in found.items() if item.outcomes.missing} == {
         PEOPLE: 1, "ann": 1, "eve": 1,
     }  # fmt: skip
 
@@ -75,9 +75,9 @@ JUDGED = {"d1": "yes", "d2": "yes", "d3": "no", "d4": "no", "d5": "yes", "d6": "
 def test_beside_a_judge_a_pool_has_its_own_headline_row():
     evidence = pooled_evidence(judged=JUDGED)
     found = [
-        (one.subject.rule, one.subject.annotator, one.result.n)
-        for one in measure_study(evidence).measurements
-        if one.measure is Measure.DEFECT_RATE and one.subject.annotator in {"words", PEOPLE}
+        (measurement.subject.rule, measurement.subject.annotator, measurement.result.n)
+        for measurement in measure_study(evidence).measurements
+        if measurement.measure is Measure.DEFECT_RATE and measurement.subject.annotator in {"words", PEOPLE}
     ]
 
     assert found == [("defect", "words", 6), ("defect", PEOPLE, 5), ("harmful", PEOPLE, 0)]
@@ -102,12 +102,16 @@ def test_people_who_label_the_sample_of_a_judge_are_not_a_pool():
     evidence = pooled_evidence(judged=JUDGED, is_representative=False)
 
     assert PEOPLE not in rates(evidence)
-    assert [one.annotators for one in accounts_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
+    assert [item.annotators for item in accounts_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
 
 
 def test_agreement_of_judge_and_pool_is_the_share_of_its_labels():
     evidence = pooled_evidence(judged=JUDGED)
-    (agreement,) = (one for one in measure_study(evidence).measurements if one.subject.annotators == (PEOPLE, "words"))
+    (agreement,) = (
+        measurement
+        for measurement in measure_study(evidence).measurements
+        if measurement.subject.annotators == (PEOPLE, "words")
+    )
 
     # d1 2 of 2, d2 1 of 2, d3 and d4 2 of 2, d5 0 of 1
     assert agreement.measure is Measure.EXACT_AGREEMENT

@@ -144,7 +144,7 @@ def test_rates_of_different_applications_are_shown_together():
 
     assert (first.subject.application, first.people) == ("old", given[0].result)
     assert (second.subject.application, second.simulated) == ("bot", given[1].result)
-    assert all(isinstance(one, Undefined) for one in (first.simulated, second.people, first.difference))
+    assert all(isinstance(item, Undefined) for item in (first.simulated, second.people, first.difference))
 
 
 def test_a_rate_over_both_sides_is_split():
@@ -302,7 +302,7 @@ def test_messages_of_people_are_not_role_breaks(prompt):
 @pytest.mark.parametrize("kind", LAPSES)
 def test_a_role_break_of_a_model_is_found_and_classified_once(kind):
     for prompt in LAPSES[kind]:
-        assert [one for one, _, _ in found(said(prompt, "And the price?"))] == [kind], prompt
+        assert [item for item, _, _ in found(said(prompt, "And the price?"))] == [kind], prompt
 
 
 def test_similar_phrases_without_a_role_break_are_not_found():
@@ -354,7 +354,7 @@ def test_an_unsupported_language_is_reported_with_the_number_of_checked_dialogue
 def test_only_model_written_messages_of_an_attack_are_checked_for_refusals():
     refusal = "I'm sorry, but I can't help with that."
     attack = said("Bye!", refusal, refusal, strategies=(Strategy(name="adaptive", dialogue="u"),))
-    by_model = replace(attack, turns=tuple(replace(one, prompt_at=one.number) for one in attack.turns))
+    by_model = replace(attack, turns=tuple(replace(item, prompt_at=item.number) for item in attack.turns))
 
     assert checks(attack) == {}
     assert found(by_model) == [

@@ -126,7 +126,7 @@ def test_a_dimension_without_questions_has_no_data_and_does_not_affect_others():
 def test_each_guideline_is_a_dimension_where_none_is_named():
     design = build_design(outline(), SOIL)
 
-    assert [each.node for each in design.dimensions] == ["guardrail", "style"]
+    assert [dimension.node for dimension in design.dimensions] == ["guardrail", "style"]
     assert design.dimensions[0].crosswalk == {"guardrail.defect": 1}
 
 

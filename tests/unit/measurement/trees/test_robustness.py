@@ -172,4 +172,4 @@ def test_levels_and_tester_types_are_contexts():
     )
     found = robustness(given, "level", "tester type")
 
-    assert [(each.context, each.highest) for each in found] == [("level", "red_teaming"), ("tester type", "person")]
+    assert [(item.context, item.highest) for item in found] == [("level", "red_teaming"), ("tester type", "person")]

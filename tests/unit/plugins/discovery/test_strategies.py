@@ -84,8 +84,8 @@ def test_a_plugin_strategy_runs_and_its_attempts_are_recorded(study: Path) -> No
     held = completed_flow(flows.session(unit), sorry).result
 
     [strategy] = held.strategies
-    assert [(each.description, each.refines) for each in strategy.attempts] == [("asks", None), ("begs", 1)]
-    assert {each.outcome for each in strategy.attempts} == {AttemptOutcome.WITHHELD}
+    assert [(attempt.description, attempt.refines) for attempt in strategy.attempts] == [("asks", None), ("begs", 1)]
+    assert {attempt.outcome for attempt in strategy.attempts} == {AttemptOutcome.WITHHELD}
 
 
 def test_a_new_release_of_a_strategy_is_another_test(study: Path) -> None:

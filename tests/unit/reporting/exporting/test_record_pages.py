@@ -67,27 +67,27 @@ def test_pages_of_any_length_contain_each_dialogue_once_and_in_order(limit, appl
     listed = pages(dialogue_page, RecordFilter(application=application), limit)
     expected = [name for name, rows in exported().items() if application in {"", rows[0]["application"]}]
 
-    assert [one["dialogue"] for page in listed for one in page] == expected
+    assert [item["dialogue"] for page in listed for item in page] == expected
     assert {len(page) for page in listed[:-1]} <= {limit}
     assert listed[-1]
 
 
 def test_a_dialogue_has_the_values_of_the_exported_table():
     same = ("id", "application", "application_version", "scenario", "level", "tester_type", "persona", "case", "repeat")
-    for one in dialogue_page(xstest(), EVERYTHING, start=0, limit=100).records:
-        row = exported()[one["dialogue"]][0]
+    for record in dialogue_page(xstest(), EVERYTHING, start=0, limit=100).records:
+        row = exported()[record["dialogue"]][0]
 
-        assert {name: one[name] for name in same} == {name: row[name] for name in same}
-        (turn,) = dialogue_at(xstest(), one["dialogue"])["turns"]
+        assert {name: record[name] for name in same} == {name: row[name] for name in same}
+        (turn,) = dialogue_at(xstest(), record["dialogue"])["turns"]
         shared = ("turn", "prompt", "response", "context", "withheld", "latency_s")
         assert {name: turn[name] for name in shared} == {name: row[name] for name in shared}
 
 
 def test_annotations_have_the_names_and_labels_of_the_exported_table():
-    listed = [one for page in pages(annotation_page, EVERYTHING, 500) for one in page]
-    labels = {(one["dialogue"], one["annotator"], answer["value"]) for one in listed for answer in one["answers"]}
+    listed = [item for page in pages(annotation_page, EVERYTHING, 500) for item in page]
+    labels = {(item["dialogue"], item["annotator"], answer["value"]) for item in listed for answer in item["answers"]}
 
-    assert len({one["id"] for one in listed}) == len(listed)
+    assert len({item["id"] for item in listed}) == len(listed)
     assert labels == {
         (row["dialogue"], row["judge"], row["label"])
         for rows in exported().values()
@@ -100,7 +100,7 @@ def test_annotations_have_the_names_and_labels_of_the_exported_table():
 def test_a_page_of_annotations_ends_with_a_whole_dialogue():
     first, second, *_ = pages(annotation_page, EVERYTHING, 3)
 
-    assert not {one["dialogue"] for one in first} & {one["dialogue"] for one in second}
+    assert not {item["dialogue"] for item in first} & {item["dialogue"] for item in second}
 
 
 @pytest.mark.parametrize("include_text", [False, True])
@@ -108,7 +108,7 @@ def test_texts_of_people_are_withheld_without_a_review(include_text):
     evidence = live_evidence()
     by_people = changed(
         evidence,
-        dialogues=[replace(one, tester_type=TesterType.PERSON) for one in evidence.archive.dialogues()],
+        dialogues=[replace(dialogue, tester_type=TesterType.PERSON) for dialogue in evidence.archive.dialogues()],
     )
     source = records_of(by_people, include_text=include_text)
     sessions = source.sessions
@@ -117,7 +117,9 @@ def test_texts_of_people_are_withheld_without_a_review(include_text):
     label = dialogue_page(source, EVERYTHING, start=0, limit=1).records[0]["dialogue"]
     turns = dialogue_at(source, label)["turns"]
     answers = [
-        answer for one in annotation_page(source, EVERYTHING, start=0, limit=9).records for answer in one["answers"]
+        answer
+        for record in annotation_page(source, EVERYTHING, start=0, limit=9).records
+        for answer in record["answers"]
     ]
 
     assert all((turn["prompt"] is None) is not include_text for turn in turns)

@@ -18,8 +18,8 @@ MARKED = replace(
     instrument=replace(
         AFTER.instrument,
         questions=tuple(
-            replace(one, construct=Construct.ACT if one.name == "bad" else Construct.PERCEIVE)
-            for one in AFTER.instrument.questions
+            replace(question, construct=Construct.ACT if question.name == "bad" else Construct.PERCEIVE)
+            for question in AFTER.instrument.questions
         ),
     ),
 )
@@ -28,7 +28,8 @@ MARKED = replace(
 @pytest.fixture(scope="module")
 def blocks():
     told = [
-        replace(one, instrument_version=version_of(MARKED), answers=(*one.answers, said("seen", "yes"))) for one in BOTH
+        replace(item, instrument_version=version_of(MARKED), answers=(*item.answers, said("seen", "yes")))
+        for item in BOTH
     ]
     known = evidence(*told, of=replace(STUDY, questionnaires=(MARKED,)))
     return construct_blocks(subject_of(known, measure_study(known), facts(), reading_aids()))

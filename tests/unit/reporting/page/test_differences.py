@@ -69,7 +69,7 @@ def test_types_of_users_and_applications_have_one_row_per_rule_and_type():
 
     assert [column.title for column in chart.table.columns][2:5] == ["Users", "open", "guarded"]
     assert 2 * len(chart.table.rows) == len(findings.typology)
-    assert chart.drawing.count('class="whisker"') == sum(one.rate.n >= 10 for one in findings.typology)
+    assert chart.drawing.count('class="whisker"') == sum(item.rate.n >= 10 for item in findings.typology)
 
 
 def test_a_study_without_a_typology_has_no_such_chart():

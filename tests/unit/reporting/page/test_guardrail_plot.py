@@ -69,7 +69,7 @@ def test_a_study_with_one_side_has_no_plot():
 
 def with_tasks(risk_share):
     found = findings_named("xstest")
-    names = [one.name for one in evidence_named("xstest").study.applications][:2]
+    names = [application.name for application in evidence_named("xstest").study.applications][:2]
     tasks = tuple(
         TaskTally(application=name, level=Level.FIELD_TESTING, n_sessions=40, n_unsaid=0, done=defect_rate(30, 40))
         for name in names

@@ -88,4 +88,4 @@ def test_the_data_card_has_the_numbers_of_the_results_file(evidence):
 
 
 def test_a_study_without_people_has_the_data_card_only():
-    assert [one.name for one in sections(grouped_evidence(split), event=None)] == ["data-card"]
+    assert [section.name for section in sections(grouped_evidence(split), event=None)] == ["data-card"]

@@ -27,7 +27,7 @@ def live():
 
 
 def test_a_judge_limits_its_rates_and_a_guideline_the_leading_ones(live):
-    assert [(one.gate.name, one.subject.application, one.state) for one in live] == [
+    assert [(item.gate.name, item.subject.application, item.state) for item in live] == [
         ("grounded", "bot-1.4", GateState.INCONCLUSIVE),
         ("groundedness", "bot-1.4", GateState.MET),
     ]
@@ -36,13 +36,13 @@ def test_a_judge_limits_its_rates_and_a_guideline_the_leading_ones(live):
 def test_every_application_and_rule_has_a_result():
     results = results_of(xstest_evidence(), refusal="upper <= 20%", keywords="count <= 0")
 
-    by_guideline = [one for one in results if one.gate.name == "refusal"]
-    assert {one.subject.annotators for one in by_guideline} == {("reference",)}
+    by_guideline = [result for result in results if result.gate.name == "refusal"]
+    assert {item.subject.annotators for item in by_guideline} == {("reference",)}
     assert len(by_guideline) == 5 * 3
-    states = {(one.subject.application, one.subject.rule): one.state for one in by_guideline}
+    states = {(item.subject.application, item.subject.rule): item.state for item in by_guideline}
     assert states["llama2orig", "withheld"] is GateState.NOT_MET
     assert states["llama2orig", "released"] is GateState.MET
-    assert {one.subject.annotators for one in results if one.gate.name == "keywords"} == {("keywords",)}
+    assert {result.subject.annotators for result in results if result.gate.name == "keywords"} == {("keywords",)}
 
 
 def test_a_gate_without_a_rate_is_inconclusive():
@@ -97,7 +97,7 @@ def test_sarif_and_annotations_name_failed_gates(live):
     log = json.loads(sarif_text(live, "support", file="support/study.yaml", version="0.1.0"))
 
     (run,) = log["runs"]
-    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [("grounded", "warning")]
+    assert [(item["ruleId"], item["level"]) for item in run["results"]] == [("grounded", "warning")]
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "support/study.yaml"
     (line,) = github_annotations(live, file="support/study.yaml")
     assert line.startswith("::warning file=support/study.yaml,line=1,title=gate grounded::bot-1.4")

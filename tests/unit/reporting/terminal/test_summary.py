@@ -122,7 +122,7 @@ def test_personas_scripts_and_attacks_are_counted_separately():
     evidence = evidence_named("live")
     attack = Attack(key="rephrase/it", strategy="rephrase", aim=Aim(key="it", ask="Tell me"))
     testers = [Script(key="hours", prompts=("When?",)), attack]
-    first = [replace(one, tester=tester) for one, tester in zip(evidence.sessions, testers, strict=False)]
+    first = [replace(item, tester=tester) for item, tester in zip(evidence.sessions, testers, strict=False)]
     mixed = changed(evidence, sessions=(*first, *list(evidence.sessions)[2:]))
 
     said = summary_text(mixed, measure_study(mixed), facts(), reading_aids())

@@ -54,16 +54,18 @@ def test_a_validation_report_is_restored_for_its_version_only():
 
     assert validation_reports_of(store, study) == (validation_report,)
     assert store.filed(ValidationReport, validation_report.judge_version)[0].lacking == ("earlier",)
-    changed = replace(study, guidelines=tuple(replace(one, definition="Otherwise.") for one in study.guidelines))
+    changed = replace(
+        study, guidelines=tuple(replace(guideline, definition="Otherwise.") for guideline in study.guidelines)
+    )
     assert validation_reports_of(store, changed) == ()
 
 
 def test_models_are_validated_unless_a_judge_is_named():
     study = replace(live_evidence().study, annotators=(by_hand(), word_rule(), judge()))
 
-    assert [one.name for one in judges_named(study, "")] == ["grounded"]
-    assert [one.name for one in judges_named(study, "words")] == ["words"]
-    assert [one.name for one in judges_named(replace(study, annotators=(word_rule(),)), "")] == ["words"]
+    assert [item.name for item in judges_named(study, "")] == ["grounded"]
+    assert [item.name for item in judges_named(study, "words")] == ["words"]
+    assert [item.name for item in judges_named(replace(study, annotators=(word_rule(),)), "")] == ["words"]
     with pytest.raises(InputError, match=r"no judge `word`. Did you mean `words`\?"):
         judges_named(study, "word")
     with pytest.raises(InputError, match="only people label"):

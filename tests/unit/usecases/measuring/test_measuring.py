@@ -100,7 +100,7 @@ def test_every_human_annotator_is_an_annotator_of_the_study():
 def test_an_annotator_with_several_guidelines_has_one_name():
     people = with_people(STUDY, {"ben-polite": "polite"})
 
-    assert [(one.name, one.title) for one in people.annotators[-1:]] == [("ben-polite", "ben")]
+    assert [(annotator.name, annotator.title) for annotator in people.annotators[-1:]] == [("ben-polite", "ben")]
 
 
 def test_labels_under_an_earlier_guideline_are_separate():

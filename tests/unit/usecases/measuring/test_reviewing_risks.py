@@ -27,7 +27,7 @@ def test_reviews_are_stored_and_none_is_overwritten(event):
         keep_review(event.store, event.study, event.run, review)
 
     kept = reviews_of(event.store, event.study)
-    assert [(one.revision, one.materialised) for one in kept] == [(1, True), (2, False), (3, True)]
+    assert [(item.revision, item.materialised) for item in kept] == [(1, True), (2, False), (3, True)]
 
 
 @pytest.mark.parametrize("risk", ["plain", "unknown"])

@@ -24,7 +24,10 @@ def test_a_later_statement_does_not_replace_the_earlier_one():
     state(store, "People who read English.")
     state(store, "People who read English well.", why="Slang was misread.", follows=1)
 
-    assert [(one.revision, one.why) for one in criteria_of(store, "spoilers")] == [(1, ""), (2, "Slang was misread.")]
+    assert [(item.revision, item.why) for item in criteria_of(store, "spoilers")] == [
+        (1, ""),
+        (2, "Slang was misread."),
+    ]
     assert criteria_of(store, "another") == ()
 
 

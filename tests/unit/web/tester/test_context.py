@@ -29,7 +29,7 @@ def test_a_note_is_an_attempt_of_a_strategy():
     (strategy,) = noted(PLAY)
 
     assert (strategy.name, strategy.dialogue, strategy.succeeded) == ("role_play", "d1", True)
-    assert [(one.description, one.outcome, one.turn) for one in strategy.attempts] == [
+    assert [(attempt.description, attempt.outcome, attempt.turn) for attempt in strategy.attempts] == [
         ("grandmother", AttemptOutcome.RELEASED, 2)
     ]
 
@@ -76,5 +76,5 @@ def test_strategies_have_the_titles_of_the_report_in_each_language():
             spoken[language] = dict(ways_of(STUDY))
 
     assert ways == {**TITLES, OWN_WAY: "my own strategy"}
-    assert {name: one.title for name, one in APPROACHES.items()} == {n: t for n, t in TITLES.items() if n != OWN_WAY}
+    assert {name: item.title for name, item in APPROACHES.items()} == {n: t for n, t in TITLES.items() if n != OWN_WAY}
     assert all(len({ways[name], spoken["de"][name], spoken["ar"][name]}) == 3 for name in ways)

@@ -57,7 +57,7 @@ def test_shared_clusters_are_resampled_together_and_detect_small_differences():
     paired = tree(20, 20).compare(tree(24, 24, name="two"))
     apart = tree(24, 24, name="two")
     alone = tree(20, 20).compare(
-        replace(apart, leaves=tuple(replace(one, cluster=f"other {one.cluster}") for one in apart.leaves))
+        replace(apart, leaves=tuple(replace(leave, cluster=f"other {leave.cluster}") for leave in apart.leaves))
     )
     widths = [next(d.difference for d in found.differences if d.node == "x") for found in (paired, alone)]
 
@@ -66,8 +66,8 @@ def test_shared_clusters_are_resampled_together_and_detect_small_differences():
 
 
 def test_differences_have_intervals_that_contain_them():
-    for each in tree(4, 30).compare(tree(8, 10, name="two")).differences:
-        assert each.difference.low <= each.difference.value <= each.difference.high
+    for difference in tree(4, 30).compare(tree(8, 10, name="two")).differences:
+        assert difference.difference.low <= difference.difference.value <= difference.difference.high
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_incompatible_trees_are_shown_together_with_a_warning(other, warning):
 
 
 def test_a_node_without_data_on_one_side_has_no_difference():
-    half = replace(tree(4, 4), leaves=tuple(one for one in tree(4, 4).leaves if one.question == "a"))
+    half = replace(tree(4, 4), leaves=tuple(leave for leave in tree(4, 4).leaves if leave.question == "a"))
     found = half.compare(tree(4, 4, name="two"))
 
     assert found.order == "incomparable"
@@ -113,7 +113,7 @@ def tabled(name: str, x: int, y: int | None) -> TreeComparisonTable:
 
 
 def tree_order(*applications: tuple[str, int, int | None]):
-    return compare_applications([tabled(*each) for each in applications], ("x", "y"), draws=FEW)
+    return compare_applications([tabled(*application) for application in applications], ("x", "y"), draws=FEW)
 
 
 def test_a_dominated_application_is_not_on_the_front():

@@ -45,7 +45,7 @@ def test_below_ten_dialogues_a_cell_has_its_count_only():
 
 def test_levels_of_testing_are_groups_of_columns_with_the_larger_first():
     levels = [(Level.MODEL_TESTING, TesterType.SCRIPT, 8), (Level.RED_TEAMING, TesterType.PERSON, 20)]
-    found = [one for level, who, n in levels for one in rates(level=level, tester_type=who, n=n)]
+    found = [item for level, who, n in levels for item in rates(level=level, tester_type=who, n=n)]
 
     shown = heatmap(*found)
 

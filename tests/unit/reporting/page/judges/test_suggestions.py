@@ -15,11 +15,11 @@ def test_effects_of_suggestions_have_a_table_with_a_note() -> None:
     evidence = suggested(10)
     findings = measure_study(evidence)
     tables = order_effect_tables(subject_of(evidence, findings, facts(), reading_aids()))
-    (table,) = [one for one in tables if one.title.startswith("Suggestions of a judge")]
+    (table,) = [item for item in tables if item.title.startswith("Suggestions of a judge")]
 
     assert len(table.rows) == 2
     assert table.notes[0].startswith("Labels with suggestions do not validate a judge")
-    assert all(not one.notes for one in tables if one is not table)
+    assert all(not item.notes for item in tables if item is not table)
 
 
 def test_effects_of_suggestions_are_in_the_results_file() -> None:

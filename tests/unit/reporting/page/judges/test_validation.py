@@ -105,7 +105,7 @@ def test_summary_and_results_state_when_the_judge_was_validated():
     assert "grounded (validated 2026-03-02) agrees with people on" in text
     assert "Corrected bot-1.4 " in text
     assert "; grounded alone 9 of 57 (15.8%)." in text
-    stated = {one["name"]: one["validated"] for one in results["instruments"]["annotators"]}
+    stated = {item["name"]: item["validated"] for item in results["instruments"]["annotators"]}
     assert stated == {"grounded": "2026-03-02T09:30:00+00:00", "anna": None, "ben": None}
 
 
@@ -119,13 +119,17 @@ def test_the_page_contains_the_validation_report_and_the_reading_aid():
 
 def test_many_people_share_a_table_with_one_row_each():
     (report,) = evidence().validation_reports
-    whole = [one for one in report.measurements if not (one.subject.is_part or one.subject.is_human_ceiling)]
-    of_anna = [one for one in whole if one.subject.authority == "anna"]
+    whole = [
+        measurement
+        for measurement in report.measurements
+        if not (measurement.subject.is_part or measurement.subject.is_human_ceiling)
+    ]
+    of_anna = [item for item in whole if item.subject.authority == "anna"]
     people = tuple(f"person {n}" for n in range(6))
     each = tuple(
-        replace(one, subject=replace(one.subject, annotators=(name, one.subject.annotators[1])))
+        replace(item, subject=replace(item.subject, annotators=(name, item.subject.annotators[1])))
         for name in people
-        for one in of_anna
+        for item in of_anna
     )
     crowded = replace(evidence(), validation_reports=(replace(report, authorities=people, measurements=each),))
 

@@ -13,7 +13,7 @@ from theodolite.reporting.queries.headline import headline
 @functools.cache
 def answers(name):
     subject = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
-    return {one.text: one for one in reader_questions(subject)}
+    return {item.text: item for item in reader_questions(subject)}
 
 
 def test_the_new_version_has_a_result_with_its_difference_and_interval():
@@ -55,7 +55,7 @@ def test_a_validated_judge_is_nowhere_called_unvalidated_in_a_run_without_human_
     evidence = replace(evidence_named("live"), validation_reports=evidence_named("certified").validation_reports)
     findings = findings_named("live")
     subject = subject_of(evidence, findings, facts(), reading_aids())
-    (trust,) = [one for one in reader_questions(subject) if one.text == "Can I trust the judge?"]
+    (trust,) = [item for item in reader_questions(subject) if item.text == "Can I trust the judge?"]
 
     assert trust.answers == ("grounded: validated; no human labels to compare with in this run.",)
     assert "not validated" not in headline(evidence, agreements_of(findings))

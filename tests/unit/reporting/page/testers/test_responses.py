@@ -19,7 +19,7 @@ from theodolite.reporting.results.document import results_document
 
 @pytest.fixture(scope="module")
 def heard():
-    aged = [replace(one, groups={"age": "old" if one.participant in "pq" else "young"}) for one in BOTH]
+    aged = [replace(item, groups={"age": "old" if item.participant in "pq" else "young"}) for item in BOTH]
     secret = response("x", "blue", 7, level=Level.RED_TEAMING, more=(said("open", "My name is Ina."),))
     return evidence(*aged, secret, response("y", "green", 1, submitted=False))
 

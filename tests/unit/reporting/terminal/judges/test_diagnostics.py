@@ -58,7 +58,7 @@ def test_causes_of_doubtful_verdicts_are_stated_with_counts(parts, label, words)
     ("answered", "is_said"), [("else-7b", True), ("judge-1-2026-01-02", False), ("judge-1", False)]
 )
 def test_a_different_model_than_requested_is_reported(answered, is_said):
-    (model, *_) = (one for one in STUDY.models if not one.is_scripted)
+    (model, *_) = (item for item in STUDY.models if not item.is_scripted)
     asked = replace(model, model="org/judge-1")
     judge = replace(STUDY.annotator(PLAIN.annotator), labelling=ModelJudge(model=asked.name))
     study = replace(STUDY, models=(asked,), annotators=(judge,))
