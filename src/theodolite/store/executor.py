@@ -307,9 +307,7 @@ def translate(error: Error, location: DatabaseLocation) -> StoreError:
     error_text = " ".join(str(error).split())
     match error:
         case IntegrityError() if _is_unique_violation(error):
-            return Conflict(
-                f"it was already written ({error_text}) in {location.name}; the earlier record stays"
-            )
+            return Conflict(f"it was already written ({error_text}) in {location.name}; the earlier record stays")
         case IntegrityError() | DataError():
             return StoreError(f"the database {location.name} refused a row that breaks its rules: {error_text}")
         case ProgrammingError() | NotSupportedError():

@@ -198,9 +198,7 @@ class _Probe:
             message = "forgot turn 1 in turn 2; this is fine if prompts are independent"
             self.examination.note(message, Severity.NOTE)
         if word in await self._ask("stranger", "a code word that it never received", RECALL):
-            self.examination.note(
-                "knows content of another session; sessions must not share state"
-            )
+            self.examination.note("knows content of another session; sessions must not share state")
         if self.first and isinstance(self.application, Resettable):
             await self._reset(self.application, word)
 

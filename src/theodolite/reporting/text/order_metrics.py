@@ -59,7 +59,9 @@ def band_text(order_value: OrderValue) -> str:
     if order_value.band is None:
         return "-"
     return (
-        f"{order_value.band.value}, between the ranges of the published table" if order_value.in_gap else order_value.band.value
+        f"{order_value.band.value}, between the ranges of the published table"
+        if order_value.in_gap
+        else order_value.band.value
     )
 
 
