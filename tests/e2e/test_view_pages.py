@@ -259,6 +259,26 @@ def test_dialogues_are_filtered_and_show_each_judges_own_calls(done, viewer, vis
     assert_accessible(page)
 
 
+def test_a_judge_reads_a_dialogue_again_and_the_run_keeps_its_label(done, server, visit):
+    page = visit()
+    open_study(page)
+    load_by_click(page.get_by_role("link", name="Dialogues"))
+    load_by_click(page.get_by_role("link", name="d003"))
+    stored = (done / ".theodolite" / "theodolite.db").stat().st_mtime_ns
+    n_calls = len(server.calls)
+
+    load_by_click(page.get_by_role("button", name="Judge again"))
+    assert len(server.calls) == n_calls, "the cost is stated before the call"
+    assert "The cost is unknown" in page.inner_text("main")
+    load_by_click(page.get_by_role("button", name="Judge again"))
+
+    expect(page.get_by_role("heading", name="Read again")).to_be_visible()
+    expect(page.get_by_role("heading", name="Label of run 2")).to_be_visible()
+    assert len(server.calls) > n_calls
+    assert (done / ".theodolite" / "theodolite.db").stat().st_mtime_ns == stored
+    assert_accessible(page)
+
+
 def test_two_runs_are_compared_and_monitored_and_pages_of_judges_list_missing_labels(done, viewer, visit):
     page = visit()
     open_study(page)
