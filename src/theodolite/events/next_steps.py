@@ -12,6 +12,7 @@ class RoleStep(StrEnum):
 
     RESUME_EVENT = "resume event"
     DECIDE_SUBMISSIONS = "decide submissions"
+    WRITE_TEXTS = "write texts"
     PUBLISH = "publish"
     MEASURE = "measure"
     RECORD_APPROVAL = "record approval"
@@ -55,13 +56,14 @@ class RoleStep(StrEnum):
 
 
 def step_of_organiser(
-    state: str, *, n_submissions: int, is_approved: bool, has_testers: bool, n_questions: int
+    state: str, *, n_submissions: int, has_texts: bool, is_approved: bool, has_testers: bool, n_questions: int
 ) -> RoleStep:
     """Return the first action that an event waits for.
 
     Args:
         state: State of the event: draft, published, open, paused or closed.
         n_submissions: Applications of teams without a decision; count.
+        has_texts: Whether the texts that testers must read are written, if only as drafts.
         is_approved: Whether an ethics approval is valid today.
         has_testers: Whether a tester was invited or has joined.
         n_questions: Questions of testers without an answer; count.
@@ -70,6 +72,7 @@ def step_of_organiser(
         (state == "paused", RoleStep.RESUME_EVENT),
         (state == "open" and n_questions > 0, RoleStep.ANSWER_TESTERS),
         (n_submissions > 0, RoleStep.DECIDE_SUBMISSIONS),
+        (state in ("draft", "published") and not has_texts, RoleStep.WRITE_TEXTS),
         (state == "draft", RoleStep.PUBLISH),
         (state == "closed", RoleStep.MEASURE),
         (not is_approved, RoleStep.RECORD_APPROVAL),

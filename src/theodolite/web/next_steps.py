@@ -42,6 +42,10 @@ CARDS: Mapping[RoleStep, tuple[str, str, str, str]] = {
         "Decide on the submitted application.", "Decide on {n} submitted applications.", "Decide",
         "organiser:submissions",
     ),
+    RoleStep.WRITE_TEXTS: (
+        "Write the {name}: testers read it before they start.", "", "Write {name}",
+        "organiser:edit_study",
+    ),
     RoleStep.PUBLISH: (
         "Check the files, and publish them as the first version.", "", "Publish", "organiser:editions",
     ),

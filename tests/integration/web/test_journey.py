@@ -160,7 +160,9 @@ def create_study(event: Event) -> None:
     page.get_by_label("Scenario pack", exact=True).select_option("aria/tv-spoilers")
     shot(page, "03-new-study")
     load_by_click(page.get_by_role("button", name="Create study"))
-    shot(page, "04-editor")
+    expect(page.locator("main")).to_contain_text("Write the consent text")
+    shot(page, "04-new-home")
+    load_by_click(page.get_by_role("link", name="Edit study"))
 
 
 def save(page: Page) -> None:

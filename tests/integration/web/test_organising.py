@@ -195,8 +195,34 @@ def test_an_event_opens_only_with_the_required_information_for_people(own, organ
 
     assert state == "published"
     assert "Not opened: no valid ethics approval; the consent text: placeholders to complete" in refused
-    assert (f"{at}ethics/" in refused, f"{at}editions/" in refused) == (True, True)
+    assert (f"{at}ethics/" in refused, f"{at}study/?file=consent.md" in refused) == (True, True)
     assert "Open the event" not in refused
+
+
+def test_the_first_page_leads_from_the_consent_text_over_its_draft_to_the_publication(own, organiser, at):
+    in_state(own, "draft")
+    own.submissions.update(state="returned")
+    file = Path(own.folder) / "consent.md"
+    file.write_text("I agree with [name].", encoding="utf-8")
+    before, seen = organiser.get(at).content.decode(), organiser.get(f"{at}study/?file=consent.md").content.decode()
+    version = re.search(r'name="seen" value="([^"]+)"', seen)[1]
+    sent = {"file": "consent.md", "text": "You talk to a program.", "seen": version, "act": "save"}
+    organiser.post(f"{at}study/", sent)
+    after, operations = organiser.get(at).content.decode(), organiser.get(f"{at}operations/").content.decode()
+
+    assert f'href="{at}study/?file=consent.md">Write consent text</a>' in before
+    assert f'href="{at}study/?at=.&amp;step=publish">Publish</a>' in after
+    assert "Written; not published yet" in operations
+
+
+def test_the_first_page_shows_the_steps_of_the_event(event, organiser, at):
+    page = organiser.get(at).content.decode()
+    steps = re.findall(r"<strong>([^<]+)<span class=\"visually-hidden\">([^<]*)</span>", page)
+
+    assert [name for name, state in steps if state == ", next"] == ["Write and publish the study"]
+    assert len([name for name, state in steps if state == ", done"]) == 4
+    assert "4 of 8 done" in page
+    assert re.search(r"Complete the sessions.*?26 of 36", page)
 
 
 def test_a_complete_event_opens(event, organiser, at):

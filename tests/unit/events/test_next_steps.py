@@ -13,7 +13,14 @@ from theodolite.events.next_steps import (
 )
 from theodolite.web.next_steps import CARDS
 
-ORGANISER = {"state": "open", "n_submissions": 0, "is_approved": True, "has_testers": True, "n_questions": 0}
+ORGANISER = {
+    "state": "open",
+    "n_submissions": 0,
+    "has_texts": True,
+    "is_approved": True,
+    "has_testers": True,
+    "n_questions": 0,
+}
 SENIOR = {"has_queue": True, "n_cases": 0, "n_questions": 0, "n_disputed": 0, "n_to_check": 0}
 ANNOTATOR = {"has_queue": True, "n_returned": 0, "has_open": False, "n_rooms": 0, "is_cleared": True, "n_left": 0}
 ANALYST = {"n_submitted": 1, "n_uncovered": 0, "n_to_code": 0, "n_disputed": 0, "n_reviews": 0}
@@ -26,6 +33,9 @@ ANALYST = {"n_submitted": 1, "n_uncovered": 0, "n_to_code": 0, "n_disputed": 0, 
         ({"state": "paused", "n_questions": 1}, RoleStep.RESUME_EVENT),
         ({"n_questions": 2, "n_submissions": 1}, RoleStep.ANSWER_TESTERS),
         ({"state": "draft", "n_submissions": 1}, RoleStep.DECIDE_SUBMISSIONS),
+        ({"state": "draft", "has_texts": False}, RoleStep.WRITE_TEXTS),
+        ({"state": "published", "has_texts": False, "is_approved": False}, RoleStep.WRITE_TEXTS),
+        ({"has_texts": False}, RoleStep.WATCH_EVENT),
         ({"state": "draft", "is_approved": False}, RoleStep.PUBLISH),
         ({"state": "closed", "is_approved": False}, RoleStep.MEASURE),
         ({"state": "published", "is_approved": False}, RoleStep.RECORD_APPROVAL),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from asgiref.sync import sync_to_async
@@ -50,6 +51,7 @@ from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import records
 from theodolite.web.events import TESTERS, event_of, lacks_before_opening
 from theodolite.web.models import HostedStudy, Membership
+from theodolite.web.organiser.editing import texts_to_write
 from theodolite.web.organiser.event_charts import Charts, charts_of
 from theodolite.web.organiser.operations import PauseForm
 from theodolite.web.organiser.people import n_invited_testers
@@ -269,9 +271,11 @@ def operations(request: HttpRequest, access: AccessContext) -> HttpResponse:
     }
     if request.GET.get("part") == "live":
         return render(request, "web/organiser/_dashboard.html", shown)
+    lacks = () if hosted.state in _BEGUN else lacks_before_opening(hosted, event.study)
     shown |= {
         "times": _times(event),
-        "lacks": () if hosted.state in _BEGUN else lacks_before_opening(hosted, event.study),
+        "lacks": lacks,
+        "texts": texts_to_write(hosted, lacks),
         "form": PauseForm(),
         "topics": opt_out_effects(hosted),
         "rotations": rotations(hosted),
@@ -308,13 +312,13 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
             *(_failing_row(application, hosted) for application in failing),
             *(_stuck_annotator_row(annotator, people, hosted) for annotator in annotators[:MOST_ROWS]),
             *_question_rows(hosted),
-            *_case_row(n_cases),
+            *_case_row(n_cases, f"{reverse('organiser:people', args=[hosted.token])}?{_SENIORS}"),
         ],
         n_stuck=len(stuck),
         n_stuck_annotators=len(annotators),
         n_questions=n_open_questions(hosted),
         n_cases=n_cases,
-        annotated=_annotated(queue),
+        annotated=annotated_in(queue),
         recruitment=_recruitment(event, joined, tallies, n_invited_testers(hosted)),
         marked=(sum(marked.values()), len(marked)),
     )
@@ -362,7 +366,8 @@ def _recruitment(
     )
 
 
-def _annotated(queue: str | None) -> Annotated | None:
+def annotated_in(queue: str | None) -> Annotated | None:
+    """Return the progress of an annotation queue; None without a queue."""
     if not queue:
         return None
     categories = progress(queue)
@@ -520,12 +525,15 @@ def _question_rows(hosted: HostedStudy) -> list[AttentionRow]:
     ]
 
 
-def _case_row(n_open: int) -> list[AttentionRow]:
+_SENIORS = urlencode({"role": Role.SENIOR.value})
+
+
+def _case_row(n_open: int, seniors: str) -> list[AttentionRow]:
     if not n_open:
         return []
     verb = "waits" if n_open == 1 else "wait"
     what = f"{verb} for a decision of a senior annotator"
-    return [AttentionRow(icon="flag", who=number_of(n_open, "case"), what=what)]
+    return [AttentionRow(icon="flag", who=number_of(n_open, "case"), what=what, act="Show seniors", address=seniors)]
 
 
 def duration_text(seconds: float) -> str:

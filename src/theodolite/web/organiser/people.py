@@ -13,12 +13,14 @@ from functools import partial
 from io import StringIO
 from typing import Any, TypeVar
 
+from allauth.mfa.models import Authenticator
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -31,7 +33,7 @@ from theodolite.domain.event_record import TesterTally
 from theodolite.domain.session import Session
 from theodolite.domain.wording import languages_of
 from theodolite.reporting.text.figures import number_of
-from theodolite.web.access import AccessContext, allowed, clash_of_address, role_home
+from theodolite.web.access import AccessContext, allowed, clash_of_address, required_roles, role_home
 from theodolite.web.accounts.invitations import (
     WALK_IN,
     InvitationStatus,
@@ -588,3 +590,15 @@ def send(to: str, subject: str, template: str, shown: dict[str, object], line: B
     except OSError as error:  # the library's own errors of sending are of this kind
         _LOG.warning("a mail could not be sent: %s", error)
         return False
+
+
+def lacking_factor(hosted: HostedStudy) -> list[Membership]:
+    """Return the memberships of a study that need a second factor and lack it."""
+    having = Authenticator.objects.values("user_id")
+    return list(needing_factor(hosted).exclude(account_id__in=having).order_by("id"))
+
+
+def needing_factor(hosted: HostedStudy) -> QuerySet[Membership]:
+    """Return the memberships of a study that need a second factor."""
+    needed = [role.value for role in required_roles(hosted)]
+    return hosted.memberships.filter(left_at=None, role__in=needed).select_related("account")
