@@ -67,7 +67,7 @@ class EventStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class RelatedPage:
     """A page beside the steps with its progress.
 
     Attributes:
@@ -107,7 +107,7 @@ class EventProgress:
     texts: tuple[TextToWrite, ...]
     tiles: tuple[Tile, ...]
     steps: tuple[EventStep, ...]
-    topics: tuple[Topic, ...]
+    topics: tuple[RelatedPage, ...]
 
     @property
     def to_write(self) -> TextToWrite | None:
@@ -236,7 +236,7 @@ def _with_current(steps: list[EventStep]) -> tuple[EventStep, ...]:
     return tuple(replace(step, is_current=step is first) for step in steps)
 
 
-def _topics(hosted: HostedStudy, n_to_decide: int, activity: ActivityCounts) -> Iterable[Topic]:
+def _topics(hosted: HostedStudy, n_to_decide: int, activity: ActivityCounts) -> Iterable[RelatedPage]:
     """Yield the pages beside the steps, with their progress."""
     stated = {criterion.about for criterion in criteria_of(server_store(), hosted.name)}
     n_lacking = len(lacking_factor(hosted))
@@ -252,7 +252,7 @@ def _topics(hosted: HostedStudy, n_to_decide: int, activity: ActivityCounts) -> 
     }  # fmt: skip
     urgent = {"organiser:submissions": n_to_decide, "organiser:factors": n_lacking}
     for page, (title, words) in known.items():
-        yield Topic(
+        yield RelatedPage(
             title=title, address=reverse(page, args=[hosted.token]), words=words, is_urgent=bool(urgent.get(page))
         )
 
