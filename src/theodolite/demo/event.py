@@ -41,6 +41,7 @@ from theodolite.demo.people import (
     load_review,
     people_file,
 )
+from theodolite.demo.records import load_criteria, load_guesses, load_messages, load_tester_members
 from theodolite.demo.studies import kitchen_of, lay_out_event
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.choices import Impact, UserType
@@ -107,7 +108,7 @@ def seed(folder: str) -> HostedStudy:
 
 
 def furnish(hosted: HostedStudy) -> None:
-    """Publish the study; load answers, flags, questions, labels and earlier participants, and the second event."""
+    """Publish the study; load answers, flags, labels, earlier participants and messages, and the second event."""
     load_edition(hosted, hosted.memberships.get(role=Role.ORGANISER.value).account)
     load_review(hosted)
     load_labels(hosted)
@@ -115,6 +116,11 @@ def furnish(hosted: HostedStudy) -> None:
     load_series_review(hosted)
     load_gate(hosted)
     load_kitchen(kitchen_of(Path(hosted.folder)))
+    content = testers_file()
+    load_tester_members(hosted)
+    load_guesses(hosted, content["guesses"])
+    load_messages(hosted, content["messages"])
+    load_criteria(hosted, content["criteria"])
 
 
 _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"

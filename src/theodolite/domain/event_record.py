@@ -129,8 +129,8 @@ def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-FEWEST_GUESSES = 5
-"""Minimum number of guesses for a p-value: with two options, five right guesses are the first with p < 0.05."""
+FEWEST_GUESSES = 10
+"""Minimum number of guesses for a p-value, the same as for a rate: fewer guesses are shown one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

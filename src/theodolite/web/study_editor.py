@@ -42,6 +42,7 @@ from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
 from theodolite.web import study_trials
 from theodolite.web.study_steps import (
     PUBLISH,
+    STEPS,
     RefusedTable,
     StepLocation,
     group_choices,
@@ -396,14 +397,20 @@ def _is_script(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "").startswith("application/json")
 
 
+def _is_start(request: HttpRequest) -> bool:
+    """Return whether the address names neither a file nor a part; the page then opens the first step."""
+    return request.method != "POST" and not {"file", "at"} & request.GET.keys()
+
+
 def _form(request: HttpRequest, edited: EditedStudy, seen: StudyText) -> PartForm | None:
     """Return the form of the part in the address; None for a file without forms, or with invalid YAML."""
     schema = schema_name(seen.name, main=edited.files.main)
     sent = request.POST if request.method == "POST" else request.GET
-    if not schema or not sent.get("at"):
+    at = GENERAL if _is_start(request) else sent.get("at", "")
+    if not schema or not at:
         return None
     try:
-        return study_form(seen.text, schema, sent.get("at", ""), kind=sent.get("kind", ""))
+        return study_form(seen.text, schema, at, kind=sent.get("kind", ""))
     except InputError:
         return None
 
@@ -553,6 +560,7 @@ def _steps(
     """Return the steps of the study file, or the parts of another file that has forms."""
     files = edited.files
     step = (request.POST if request.method == "POST" else request.GET).get("step", "")
+    step = STEPS[0].key if _is_start(request) else step
     schema = schema_name(shown.name, main=files.main)
     part = form.at.split("/")[0] if form else ""
     result: dict[str, object] = {"step": step, "is_last_step": step == PUBLISH and part == GENERAL}
@@ -566,5 +574,12 @@ def _steps(
     except (InputError, NotFound):
         return result
     location = StepLocation(base=edited.page(files.main), step=step, part=part if shown.name == files.main else "")
-    diagnostics = [finding.item for finding in faults if finding.item.file == files.main]
-    return result | {"steps": shown_steps(top, diagnostics, location)}
+    lines = {
+        files.main: 0,
+        **{field.value: field.line for field in (*top.fields, *top.more) if field.value and field.line},
+    }
+    found = [
+        replace(item, line=lines[item.file] or item.line) for item in (one.item for one in faults) if item.file in lines
+    ]
+    steps = shown_steps(top, found, place)
+    return result | {"steps": steps, "following": next((to for one, to in pairwise(steps) if one.is_current), None)}

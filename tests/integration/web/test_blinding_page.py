@@ -42,7 +42,7 @@ def test_guesses_are_compared_with_chance_and_names_with_their_application(event
 
     assert "1 of 1" in page
     assert "50.0%" in page
-    assert 'data-label="p-value">undefined: fewer than 5 guesses</td>' in page
+    assert 'data-label="p-value">undefined: fewer than 10 guesses</td>' in page
     assert "0.500" not in page
     assert "ChatGPT" in page
     assert "guessing-tester" not in page

@@ -25,7 +25,14 @@ from theodolite.web.models import Account, HostedStudy, Invitation
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
-PAGES = {"people": ">Nils<", "slots": "Room A", "links": "Notice board"}
+PAGES = {
+    "people": ">Nils<",
+    "slots": "Room A",
+    "links": "Notice board",
+    "messages": "The event stays open on Saturday",
+    "criteria": "recruited by a notice",
+    "blinding": "Guesses against chance",
+}
 
 
 def test_the_demo_has_disputes_a_thread_a_case_and_a_session_for_seniors_and_labels_for_analysts(event, client_as):
@@ -96,6 +103,6 @@ def test_the_demo_has_people_slots_a_link_and_quotas_and_one_click_opens_the_tas
     pages = {name: organiser.get(f"/s/{event.token}/organise/{name}/").content.decode() for name in PAGES}
 
     states = re.findall(r"</a></th><td>[\w ]+ tester</td><td>([^<]+)</td>", pages["people"])
-    assert sorted(states) == ["screened", "screened", "screened out"]
+    assert sorted(states) == ["done"] * 13 + ["screened", "screened", "screened out"]
     assert {name: word in pages[name] for name, word in PAGES.items()} == dict.fromkeys(PAGES, True)
     assert tester.get(f"/s/{event.token}/test/", follow=True).request["PATH_INFO"].endswith("/consent/")

@@ -56,6 +56,24 @@ def editor(own, client_as):
     return Editor(client_as(Role.ORGANISER), own)
 
 
+def test_the_editor_opens_the_first_step_beside_the_text_and_leads_to_the_next(editor):
+    start, text = editor.page(), editor.page(file="study.yaml")
+
+    assert 'name="field:study"' in start
+    assert 'id="text"' in start
+    assert "Next: Consent" in start
+    assert 'name="field:study"' not in text
+
+
+def test_a_sample_consent_text_is_an_open_item_of_its_step_with_a_link_to_the_file(editor):
+    (Path(editor.hosted.folder) / "consent.md").write_text("I agree with [name].", encoding="utf-8")
+    page = editor.page(file="study.yaml", at=".", step="consent")
+    step = re.search(r'aria-current="step">.*?</a>', page, re.DOTALL)[0]
+
+    assert '1 <span class="visually-hidden">open item</span>' in step
+    assert re.search(r'href="[^"]*file=consent.md">.*?Open consent.md</a>', page)
+
+
 def test_a_form_saves_a_draft_and_publishing_writes_the_file(editor):
     before = editor.file
     editor.post(at="levels/red_teaming", **{"field:levels/red_teaming/minutes": "45"})
@@ -125,7 +143,7 @@ def test_a_pasted_table_becomes_a_file_and_earlier_versions_can_be_restored(edit
     editor.post(act="new_file", new_file="customers.csv", table="name\twish\r\nAda\tbooks, maps\r\n")
 
     assert 'name,wish\nAda,"books, maps"' in editor.page(file="customers.csv").replace("&quot;", '"')
-    first = editor.page()
+    first = editor.page(file="study.yaml")
     editor.post(text=editor.file + "# more\n")
     editor.post(act="restore:1")
     assert "# more" not in editor.page()

@@ -128,8 +128,8 @@ def test_the_first_guess_of_each_tester_counts_and_further_ones_are_reported() -
     assert (everybody.p_value, everybody.n_unknown, everybody.n_repeated) == (None, 1, 1)
 
 
-@pytest.mark.parametrize(("n", "p_value"), [(4, None), (5, 0.5**5)])
-def test_fewer_than_five_guesses_have_no_p_value(n: int, p_value: float | None) -> None:
+@pytest.mark.parametrize(("n", "p_value"), [(9, None), (10, 0.5**10)])
+def test_fewer_than_ten_guesses_have_no_p_value(n: int, p_value: float | None) -> None:
     first = a_session(an_open_event(), "p1")
     sessions = [replace(first, key=f"s{number}", participant=f"p{number}") for number in range(n)]
     options = (first.application, "another")

@@ -319,7 +319,7 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
         n_questions=n_open_questions(hosted),
         n_cases=n_cases,
         annotated=annotated_in(queue),
-        recruitment=_recruitment(event, joined, tallies, n_invited_testers(hosted)),
+        recruitment=_recruitment(event, joined, tallies, _n_screened_out(hosted), n_invited_testers(hosted)),
         marked=(sum(marked.values()), len(marked)),
     )
 
@@ -345,18 +345,24 @@ def _joined(hosted: HostedStudy) -> dict[str, tuple[datetime, int]]:
     return {participant: (at, plans.get(LEVELS[Role(role)], 0)) for participant, at, role in rows}
 
 
+def _n_screened_out(hosted: HostedStudy) -> int:
+    testers = hosted.memberships.filter(role__in=[role.value for role in TESTERS], left_at=None)
+    return testers.filter(screening__passed=False).count()
+
+
 def _recruitment(
     event: EventContext,
     joined: Mapping[str, tuple[datetime, int]],
     tallies: Mapping[str, TesterTally],
+    n_screened_out: int,
     n_invited: int,
 ) -> Recruitment:
     consented = event.participants.consented(event.study.name)
     known = {*joined, *tallies}
     planned = {participant: n for participant, (_, n) in joined.items()}
     return Recruitment(
-        invited=len(known) + n_invited,
-        joined=len(known),
+        invited=len(known) + n_screened_out + n_invited,
+        joined=len(known) + n_screened_out,
         consented=len(known & {*consented, *tallies}),
         started=sum(tally.n_active + tally.n_ended > 0 for tally in tallies.values()),
         finished=sum(

@@ -11,20 +11,27 @@ from django.utils.formats import date_format
 
 from theodolite.annotation.queues import queue_named
 from theodolite.domain.study_parts import CriteriaSubject
+from theodolite.events.context import EventContext
 from theodolite.events.results import ActivityCounts, activity_counts, cell_counts
 from theodolite.testing.assigning import people_levels
 from theodolite.usecases.measuring import criteria_of
 from theodolite.web.events import approval_of, event_of, lacks_before_opening, last_edition, server_store, told_changes
 from theodolite.web.models import Booking, Edition, EthicsApproval, HostedStudy, Submission
-from theodolite.web.organiser.dashboard import annotated_in
+from theodolite.web.organiser.dashboard import Annotated, annotated_in
 from theodolite.web.organiser.editing import TextToWrite, files_of, texts_to_write
-from theodolite.web.organiser.people import counted_states, lacking_factor, n_invited_testers, participants_of
+from theodolite.web.organiser.people import (
+    Participant,
+    counted_states,
+    lacking_factor,
+    n_invited_testers,
+    participants_of,
+)
 
 _State = HostedStudy.State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tile:
+class KeyFigure:
     """A key figure of an event.
 
     Attributes:
@@ -105,7 +112,7 @@ class EventProgress:
     n_testers: int
     has_drafts: bool
     texts: tuple[TextToWrite, ...]
-    tiles: tuple[Tile, ...]
+    tiles: tuple[KeyFigure, ...]
     steps: tuple[EventStep, ...]
     topics: tuple[RelatedPage, ...]
 
@@ -126,30 +133,12 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
     counts = counted_states(pool, n_invited_testers(hosted))
     event = event_of(hosted)
     activity = activity_counts(event)
-    cells = cell_counts(event.study, event.sessions.tallies(event.study.name))
-    annotated = annotated_in(queue_named(hosted.token))
     texts = texts_to_write(hosted, lacks_before_opening(hosted, event.study))
     n_to_decide = hosted.submissions.filter(state=Submission.State.SUBMITTED).count()
-    tiles = (
-        Tile(label="Completed sessions", n=sum(cell.over for cell in cells), total=sum(cell.planned for cell in cells)),
-        Tile(
-            label="Testers",
-            n=sum(one.is_tester for one in pool),
-            words=", ".join(f"{n} {state}" for state, n in counts) or "nobody is invited yet",
-        ),
-        Tile(label="Questionnaires", n=activity.submitted, words="submitted after sessions"),
-        Tile(
-            label="Annotations",
-            n=annotated.n_done if annotated else 0,
-            total=annotated.n_required if annotated else 0,
-            words="" if annotated else "no annotation queue yet",
-        ),
-    )
-    changes = told_changes(release) if release else ""
+    tiles = _tiles(event, pool, counts, activity, annotated_in(queue_named(hosted.token)))
     steps = _steps(
         hosted,
         release=release,
-        changes=changes,
         texts=texts if people_levels(event.study) else None,
         approval=approval,
         counts=counts,
@@ -168,6 +157,33 @@ def progress_of(hosted: HostedStudy) -> EventProgress:
     )
 
 
+def _tiles(
+    event: EventContext,
+    pool: Iterable[Participant],
+    counts: Iterable[tuple[str, int]],
+    activity: ActivityCounts,
+    annotated: Annotated | None,
+) -> tuple[KeyFigure, ...]:
+    cells = cell_counts(event.study, event.sessions.tallies(event.study.name))
+    return (
+        KeyFigure(
+            label="Completed sessions", n=sum(cell.over for cell in cells), total=sum(cell.planned for cell in cells)
+        ),
+        KeyFigure(
+            label="Testers",
+            n=sum(one.is_tester for one in pool),
+            words=", ".join(f"{n} {state}" for state, n in counts) or "nobody is invited yet",
+        ),
+        KeyFigure(label="Questionnaires", n=activity.submitted, words="submitted after sessions"),
+        KeyFigure(
+            label="Annotations",
+            n=annotated.n_done if annotated else 0,
+            total=annotated.n_required if annotated else 0,
+            words="" if annotated else "no annotation queue yet",
+        ),
+    )
+
+
 def _drafts(hosted: HostedStudy) -> tuple[str, ...]:
     return files_of(hosted).drafts() if hosted.folder and Path(hosted.folder).is_dir() else ()
 
@@ -176,56 +192,66 @@ def _steps(
     hosted: HostedStudy,
     *,
     release: Edition | None,
-    changes: str,
     texts: tuple[TextToWrite, ...] | None,
     approval: EthicsApproval | None,
     counts: Iterable[tuple[str, int]],
-    tiles: Iterable[Tile],
+    tiles: Iterable[KeyFigure],
 ) -> tuple[EventStep, ...]:
     """Return the steps of an event; a study without testers, whose texts are None, has only those of its files."""
-    token, state = hosted.token, hosted.state
-    sessions, _, _, annotations = tiles
-    is_over = state == _State.CLOSED
-    measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
-
-    def step(title: str, words: str, button: str, page: str, *, is_done: bool, address: str = "") -> EventStep:
-        target = address or reverse(page, args=[token])
-        return EventStep(title=title, words=words, button=button, address=target, is_done=is_done)
-
+    changes = told_changes(release) if release else ""
     published = "not published yet" if release is None else _published(release, changes)
-    first = [step("Write and publish the study", published, "Study", "organiser:editions", is_done=bool(release))]
-    last = [
-        step(
-            "Measure and publish results",
-            f"measured on {date_format(measured.asked_at, 'j M Y, H:i')} UTC" if measured else "not measured yet",
-            "Results", "organiser:results", is_done=measured is not None,
-        ),
-    ]  # fmt: skip
+    publish = _step(
+        hosted, "organiser:editions", "Write and publish the study", published, "Study", is_done=release is not None
+    )
+    measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
+    words = f"measured on {date_format(measured.asked_at, 'j M Y, H:i')} UTC" if measured else "not measured yet"
+    measure = _step(
+        hosted, "organiser:results", "Measure and publish results", words, "Results", is_done=measured is not None
+    )
     if texts is None:
-        return _with_current([*first, *last])
-    people = ", ".join(f"{n} {one}" for one, n in counts)
-    middle = [
-        step(
-            "Write the texts for testers", "; ".join(text.what for text in texts) or "complete", "Texts",
-            "organiser:edit_study", is_done=not texts, address=texts[0].address if texts else "",
-        ),
-        step("Record the ethics approval", _until(approval), "Approval", "organiser:ethics", is_done=bool(approval)),
-        step("Invite testers", people or "nobody is invited yet", "People", "organiser:people", is_done=bool(people)),
-        step(
-            "Open the event", state if state in _BEGUN else "not open yet", "Event", "organiser:operations",
-            is_done=state in _BEGUN,
-        ),
-        step(
-            "Complete the sessions", f"{sessions.n} of {sessions.total}", "Event", "organiser:operations",
-            is_done=is_over or 0 < sessions.total <= sessions.n,
-        ),
-        step(
-            "Annotate the dialogues",
-            f"{annotations.n} of {annotations.total} annotations" if annotations.total else annotations.words,
-            "Dialogues", "senior:dialogues", is_done=0 < annotations.total <= annotations.n,
-        ),
-    ]  # fmt: skip
-    return _with_current([*middle[:1], *first, *middle[1:], *last])
+        return _with_current([publish, measure])
+    write = _step(
+        hosted, "organiser:edit_study", "Write the texts for testers",
+        "; ".join(text.what for text in texts) or "complete", "Texts", is_done=not texts,
+    )  # fmt: skip
+    write = replace(write, address=texts[0].address) if texts else write
+    return _with_current([write, publish, *_people_steps(hosted, approval, counts, *tiles), measure])
+
+
+def _people_steps(
+    hosted: HostedStudy,
+    approval: EthicsApproval | None,
+    counts: Iterable[tuple[str, int]],
+    sessions: KeyFigure,
+    *others: KeyFigure,
+) -> Iterable[EventStep]:
+    """Yield the steps that need people, from the approval to the annotation."""
+    people, has_begun, annotations = (
+        ", ".join(f"{n} {state}" for state, n in counts),
+        hosted.state in _BEGUN,
+        others[-1],
+    )
+    yield _step(
+        hosted, "organiser:ethics", "Record the ethics approval", _until(approval), "Approval",
+        is_done=approval is not None,
+    )  # fmt: skip
+    yield _step(
+        hosted, "organiser:people", "Invite testers", people or "nobody is invited yet", "People", is_done=bool(people)
+    )
+    state = str(hosted.state) if has_begun else "not open yet"
+    yield _step(hosted, "organiser:operations", "Open the event", state, "Event", is_done=has_begun)
+    yield _step(
+        hosted, "organiser:operations", "Complete the sessions", f"{sessions.n} of {sessions.total}", "Event",
+        is_done=hosted.state == _State.CLOSED or 0 < sessions.total <= sessions.n,
+    )  # fmt: skip
+    words = f"{annotations.n} of {annotations.total} annotations" if annotations.total else annotations.words
+    is_annotated = 0 < annotations.total <= annotations.n
+    yield _step(hosted, "senior:dialogues", "Annotate the dialogues", words, "Dialogues", is_done=is_annotated)
+
+
+def _step(hosted: HostedStudy, page: str, title: str, words: str, button: str, *, is_done: bool) -> EventStep:
+    address = reverse(page, args=[hosted.token])
+    return EventStep(title=title, words=words, button=button, address=address, is_done=is_done)
 
 
 _BEGUN = frozenset({_State.OPEN, _State.PAUSED, _State.CLOSED})
