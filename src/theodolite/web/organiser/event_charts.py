@@ -26,6 +26,9 @@ LONGEST_FORECAST = timedelta(days=366)
 MOST_DAY_LABELS = 6
 """Maximum number of days with a label below a chart; count."""
 
+N_STEPS = 4
+"""Maximum number of steps between the labels of an axis; count."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DayLine:
@@ -155,7 +158,7 @@ def _sessions_chart(timeline: EventTimeline, now: datetime, zone: ZoneInfo) -> S
             label=f"Ended sessions over time: {timeline.n_ended} of {timeline.n_planned} planned.",
             low=0.0,
             high=float(highest),
-            ticks=[(0.0, "0"), (highest / 2, f"{highest / 2:g}"), (float(highest), str(highest))],
+            ticks=[(float(n), str(n)) for n in range(0, highest + 1, -(-highest // N_STEPS))],
             days=_day_labels(first, last, zone),
             lines=lines,
             band=band,
@@ -220,12 +223,13 @@ def _agreement_chart(defined: Mapping[date, Estimate], days: Sequence[date]) -> 
     ends = [alpha.value if alpha.low is None else alpha.low for alpha in defined.values()]
     low = 0.0 if min(ends) >= 0 else -1.0
     texts = [f"{day:%-d %B}: {_alpha_text(alpha)}" for day, alpha in defined.items()]
+    values = [low + (1 - low) * step / N_STEPS for step in range(N_STEPS + 1)]
     drawing = day_chart(
         DayChart(
             label=f"Krippendorff's alpha per day. {'; '.join(texts)}.",
             low=low,
             high=1.0,
-            ticks=[(low, f"{low:g}"), ((1 + low) / 2, f"{(1 + low) / 2:g}"), (1.0, "1")],
+            ticks=[(value, f"{value:g}") for value in values],
             days=_middles(days),
             lines=[("alpha", [(mark.x, mark.value) for mark in marks])],
             marks=marks,
@@ -272,7 +276,7 @@ def components(request: HttpRequest) -> HttpResponse:
         label="60 of 120 sessions have ended.",
         low=0.0,
         high=120.0,
-        ticks=[(0.0, "0"), (60.0, "60"), (120.0, "120")],
+        ticks=[(float(n), str(n)) for n in range(0, 121, 30)],
         days=_day_labels(first, last, ZoneInfo("UTC")),
         lines=[("done", ended), ("forecast", [(0.5, 60.0), (0.9, 120.0)]), ("plan", [(0.0, 0.0), (1.0, 120.0)])],
         band=[(0.5, 60.0), (0.8, 120.0), (1.0, 120.0)],
