@@ -155,13 +155,10 @@ def restore(source: Path, workspace: Path, database_url: str) -> Backup:
 
 
 def _copy_postgresql(folder: Path, database_url: str) -> None:
-    from theodolite.bootstrap.backup import copy_database
-
     copy_database(folder, database_url, to_postgresql=False)
 
 
 def _copy_to_postgresql(folder: Path, database_url: str) -> None:
-    from theodolite.bootstrap.backup import copy_database
     from theodolite.bootstrap.migration import migrate
 
     migrate(folder, database_settings(folder), whole=True)  # a copy needs the tables of this version

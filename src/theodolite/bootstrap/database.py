@@ -236,10 +236,9 @@ def open_store(
     make_workspace(workspace)
     configure_django(database)
     from theodolite.bootstrap.migration import migrate
-    from theodolite.store.django_store import DjangoStore
 
     migrate(workspace, database)
-    return DjangoStore(workspace, database)
+    return store_on(workspace, database)
 
 
 def is_archive(workspace: Path) -> bool:
@@ -273,12 +272,11 @@ def _open_archive(workspace: Path) -> DjangoStore:
     database = archive_settings(workspace)
     configure_django(database)
     from theodolite.bootstrap.migration import has_tables
-    from theodolite.store.django_store import DjangoStore
 
     if not has_tables(workspace, database):
         message = f"the database of `{workspace}` has no tables, and the workspace is read-only"
         raise StorageUnavailable(message)
-    return DjangoStore(workspace, database)
+    return store_on(workspace, database)
 
 
 def open_store_to_read(workspace: Path, database_url: str | None = None) -> DjangoStore | None:
@@ -306,9 +304,8 @@ def open_store_to_read(workspace: Path, database_url: str | None = None) -> Djan
         database["OPTIONS"] = {"timeout": LOCK_TIMEOUT_S, "init_command": "PRAGMA query_only=1;"}
     configure_django(database)
     from theodolite.bootstrap.migration import has_tables
-    from theodolite.store.django_store import DjangoStore
 
-    return DjangoStore(workspace, database) if has_tables(workspace, database) else None
+    return store_on(workspace, database) if has_tables(workspace, database) else None
 
 
 def store_on(workspace: Path, database: Mapping[str, Any]) -> DjangoStore:

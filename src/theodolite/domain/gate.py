@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import NormalDist
 from typing import Final
 
 from theodolite.domain.errors import InputError
@@ -268,8 +269,6 @@ def needed(value: float, limit: float, confidence: float) -> int | None:
         The score test behind Wilson's interval (https://doi.org/10.1080/01621459.1927.10502953): the limit
         leaves the interval as soon as n (value - limit)^2 > z^2 limit (1 - limit).
     """
-    from statistics import NormalDist
-
     if value == limit:
         return None
     z = NormalDist().inv_cdf(0.5 + confidence / 2)

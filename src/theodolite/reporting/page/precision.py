@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
+from statistics import NormalDist
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.run import Spending, SpendingPart, UnitKind
@@ -110,8 +111,6 @@ def _n_for_difference(result: Estimate, design_effect: float) -> int:
 
 
 def _quantile(share: float) -> float:
-    from statistics import NormalDist
-
     return NormalDist().inv_cdf(share)
 
 
