@@ -128,20 +128,25 @@ def _words(counts: Mapping[str, int]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShareLine:
-    """A share with its interval, as text and as positions on a line from 0 to 100%.
+class IntervalLine:
+    """A number with its interval, as text and as positions on an axis.
 
     Attributes:
-        text: Count, share (if there are enough) and interval.
-        at: Position of the share; pixels, None if there is none.
-        low: Lower end of the interval; pixels.
-        length: Length of the interval; pixels.
+        text: Value, interval and count, or the reason why there is none.
+        at: Position of the value; pixels, None if there is none.
+        low: Position of the interval's lower end; pixels.
+        high: Position of its upper end; pixels.
     """
 
     text: str
     at: float | None = None
     low: float = 0.0
-    length: float = 0.0
+    high: float = 0.0
+
+    @property
+    def length(self) -> float:
+        """Length of the interval; pixels."""
+        return round(self.high - self.low, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,21 +194,20 @@ def share_x(share: float) -> float:
     return round(4 + SHARE_WIDTH * share, 1)
 
 
-def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
+def share_line(estimate: Estimate | Undefined | None) -> IntervalLine:
     """Return the displayed share, or the statement that it is withheld or undefined."""
     if estimate is None:
-        return ShareLine(text="too few people to tell")
+        return IntervalLine(text="too few people to tell")
     if isinstance(estimate, Undefined):
-        return ShareLine(text="none coded")
+        return IntervalLine(text="none coded")
     text = figures.share(estimate.count or 0, estimate.n)
     if estimate.low is None or estimate.high is None or estimate.n < figures.FEW:
-        return ShareLine(text=text)
-    low, high = share_x(estimate.low), share_x(estimate.high)
-    return ShareLine(
+        return IntervalLine(text=text)
+    return IntervalLine(
         text=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f}%",
         at=share_x(estimate.value),
-        low=low,
-        length=round(high - low, 1),
+        low=share_place(estimate.low),
+        high=share_place(estimate.high),
     )
 
 
@@ -229,39 +233,17 @@ LOWEST, HIGHEST = -0.5, 1.0
 """Ends of the axis for agreement; alpha below the lower end is drawn at the end."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalBar:
-    """A number with its interval, as text and as positions on an axis.
-
-    Attributes:
-        text: Estimate, interval and count, or the reason why there is none.
-        at: Position of the estimate; pixels, None if it is undefined.
-        low: Position of the interval's lower end; pixels.
-        high: Position of its upper end; pixels.
-    """
-
-    text: str
-    at: float | None = None
-    low: float = 0.0
-    high: float = 0.0
-
-    @property
-    def length(self) -> float:
-        """Length of the interval; pixels."""
-        return self.high - self.low
-
-
-def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
+def interval_line(estimate: Estimate | Undefined) -> IntervalLine:
     """Return a number as an interval bar; an undefined number has its reason as text."""
     if isinstance(estimate, Undefined):
-        return IntervalBar(text=undefined_text(estimate))
+        return IntervalLine(text=undefined_text(estimate))
     at = axis_x(estimate.value)
     if estimate.low is None or estimate.high is None:
-        return IntervalBar(
+        return IntervalLine(
             text=f"{short(estimate.value)}, without an interval, from {estimate.n}", at=at, low=at, high=at
         )
     text = f"{short(estimate.value)} ({short(estimate.low)} to {short(estimate.high)}), from {estimate.n}"
-    return IntervalBar(text=text, at=at, low=axis_x(estimate.low), high=axis_x(estimate.high))
+    return IntervalLine(text=text, at=at, low=axis_x(estimate.low), high=axis_x(estimate.high))
 
 
 def short(value: float) -> str:

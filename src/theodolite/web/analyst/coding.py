@@ -33,7 +33,7 @@ from theodolite.reporting.text import figures
 from theodolite.web.analyst.codebooks import book_token
 from theodolite.web.analyst.responses import AnalystContext, Figures, for_analysts, latest_figures
 from theodolite.web.participants import zone_of
-from theodolite.web.rendering import ShareLine, UnitStrip, listed, number_text, share_line, unit_strip
+from theodolite.web.rendering import IntervalLine, UnitStrip, listed, number_text, share_line, unit_strip
 from theodolite.web.senior.home import Pages, page_number
 
 PAGE = 50
@@ -305,7 +305,7 @@ class ThemeCell:
         open: Missing parts, in words; empty if none.
     """
 
-    line: ShareLine
+    line: IntervalLine
     strip: UnitStrip | None
     open: str
 

@@ -350,7 +350,7 @@ class SideColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseBlock:
+class QuestionResults:
     """A question with all its results on the page."""
 
     text: str
@@ -577,10 +577,10 @@ def _task(about: Responses) -> str:
     return f"{figures.count(whole)} of {figures.count(len(about))} answered all that they were asked" if about else ""
 
 
-def _block(answer_comparison: AnswerComparison, model: str) -> ResponseBlock:
+def _block(answer_comparison: AnswerComparison, model: str) -> QuestionResults:
     sides = tuple(_column(side, answer_comparison) for side in answer_comparison.sides)
     legends = [side.drawn.legend for side in sides if side.drawn]
-    return ResponseBlock(
+    return QuestionResults(
         text=answer_comparison.question.text,
         topic=answer_comparison.question.topic.value if answer_comparison.question.topic else "",
         sides=sides,

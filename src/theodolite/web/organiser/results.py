@@ -51,7 +51,7 @@ from theodolite.web.asgi_handler import Background
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement, Membership, Submission
 from theodolite.web.next_steps import NextStepCard, next_step_card
-from theodolite.web.rendering import ShareLine, UnitStrip, share_line, share_x, unit_strip
+from theodolite.web.rendering import IntervalLine, UnitStrip, share_line, share_x, unit_strip
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
 
@@ -474,7 +474,7 @@ class BlindingLine:
     surprise: str
     n_unknown: int
     n_repeated: int
-    line: ShareLine
+    line: IntervalLine
     chance_at: float
     strip: UnitStrip | None = None
 

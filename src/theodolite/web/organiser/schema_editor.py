@@ -54,7 +54,7 @@ from theodolite.web.organiser.schema_drafts import (
     written,
 )
 from theodolite.web.questions import humanize
-from theodolite.web.rendering import interval_bar
+from theodolite.web.rendering import interval_line
 
 SHOWN = 30
 """Maximum number of revisions on the page; count."""
@@ -571,8 +571,8 @@ class _Sample:
         shift = self.measured
         if shift is None:
             return []
-        rows = [("Shift of the defect rate, new minus old", interval_bar(shift.shift).text)]
-        return [*rows, ("Agreement of old and new answers", interval_bar(shift.alike).text)]
+        rows = [("Shift of the defect rate, new minus old", interval_line(shift.shift).text)]
+        return [*rows, ("Agreement of old and new answers", interval_line(shift.alike).text)]
 
 
 def _measured(

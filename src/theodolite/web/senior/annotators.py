@@ -46,7 +46,7 @@ from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.questions import humanize
-from theodolite.web.rendering import MARGIN, WIDTH, IntervalBar, SpreadBar, axis_x, bar_of, interval_bar
+from theodolite.web.rendering import MARGIN, WIDTH, IntervalLine, SpreadBar, axis_x, interval_line, interval_bar
 from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 
@@ -152,9 +152,9 @@ class QuestionLine:
 
     title: str
     n_people: int
-    alike: IntervalBar
-    alpha: IntervalBar
-    people: IntervalBar
+    alike: IntervalLine
+    alpha: IntervalLine
+    people: IntervalLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,9 +213,9 @@ def _judge_question_line(beside_people: BesidePeople) -> QuestionLine:
     return QuestionLine(
         title=humanize(beside_people.question),
         n_people=beside_people.n_people,
-        alike=interval_bar(beside_people.alike),
-        alpha=interval_bar(beside_people.alpha),
-        people=interval_bar(beside_people.people),
+        alike=interval_line(beside_people.alike),
+        alpha=interval_line(beside_people.alpha),
+        people=interval_line(beside_people.people),
     )
 
 
@@ -250,10 +250,10 @@ class QuestionAgreementLine:
     name: str
     ask: str
     agreement: QuestionAgreement
-    alike: IntervalBar
-    alpha: IntervalBar
+    alike: IntervalLine
+    alpha: IntervalLine
     given: SpreadBar
-    periods: tuple[tuple[AgreementPeriod, IntervalBar], ...]
+    periods: tuple[tuple[AgreementPeriod, IntervalLine], ...]
     moved: tuple[str, ...]
 
 
@@ -284,7 +284,7 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
         "width": WIDTH + 2 * MARGIN,
         "zero": axis_x(0.0),
         "calibrations": [
-            (humanize(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
+            (humanize(before.question), interval_line(before.alpha), interval_line(after.alpha))
             for _, before, after in figures.calibration(annotator.records, annotator.queue)
         ],
     }
@@ -292,13 +292,13 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 
 
 def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionAgreementLine:
-    periods = tuple((segment, interval_bar(segment.alpha)) for segment in question_agreement.over_time)
+    periods = tuple((segment, interval_line(segment.alpha)) for segment in question_agreement.over_time)
     return QuestionAgreementLine(
         name=humanize(question_agreement.question),
         ask=ask,
         agreement=question_agreement,
-        alike=interval_bar(question_agreement.alike),
-        alpha=interval_bar(question_agreement.alpha),
+        alike=interval_line(question_agreement.alike),
+        alpha=interval_line(question_agreement.alpha),
         given=bar_of(question_agreement.prevalence),
         periods=periods,
         moved=tuple(moved_text(effect) for effect in orders if effect.is_clear),
@@ -324,7 +324,7 @@ class RaterLine:
     number: int
     n_answers: int
     n_without_value: int
-    alike: IntervalBar
+    alike: IntervalLine
     given: SpreadBar
 
 
@@ -334,8 +334,8 @@ class AnnotatorPairLine:
 
     first: str
     second: str
-    alike: IntervalBar
-    alpha: IntervalBar
+    alike: IntervalLine
+    alpha: IntervalLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,8 +364,8 @@ class GroupLine:
     """People with the same self-description."""
 
     agreement: GroupAgreement
-    within: IntervalBar
-    across: IntervalBar
+    within: IntervalLine
+    across: IntervalLine
 
 
 @allowed(Role.SENIOR)
@@ -387,15 +387,15 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "name": humanize(figures.asked.name),
         "text": figures.asked.text,
         "agreement": results,
-        "alike": interval_bar(results.alike),
-        "alpha": interval_bar(results.alpha),
-        "again": again and (interval_bar(again.alike), interval_bar(again.alpha), again.n_shared),
+        "alike": interval_line(results.alike),
+        "alpha": interval_line(results.alpha),
+        "again": again and (interval_line(again.alike), interval_line(again.alpha), again.n_shared),
         "raters": [
             RaterLine(
                 number=numbers[rater.annotator],
                 n_answers=rater.n_answers,
                 n_without_value=rater.n_without_value,
-                alike=interval_bar(rater.alike),
+                alike=interval_line(rater.alike),
                 given=bar_of(rater.prevalence),
             )
             for rater in figures.raters()
@@ -454,8 +454,8 @@ def _pair(pair_agreement: PairAgreement, numbers: dict[str, int]) -> AnnotatorPa
         second=f"{pair_agreement.second} (a model)"
         if pair_agreement.is_model
         else f"Annotator {numbers[pair_agreement.second]}",
-        alike=interval_bar(pair_agreement.alike),
-        alpha=interval_bar(pair_agreement.alpha),
+        alike=interval_line(pair_agreement.alike),
+        alpha=interval_line(pair_agreement.alpha),
     )
 
 
@@ -474,7 +474,7 @@ def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: Questio
     attribute = request.GET.get("attribute", "")
     group_agreements = figures.groups(attribute) if attribute in known else ()
     groups = [
-        GroupLine(agreement=group, within=interval_bar(group.within), across=interval_bar(group.across))
+        GroupLine(agreement=group, within=interval_line(group.within), across=interval_line(group.across))
         for group in group_agreements
     ]
     return {"attributes": [(name, humanize(name), name == attribute) for name in known], "groups": groups}
