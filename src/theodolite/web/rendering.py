@@ -206,8 +206,8 @@ def share_line(estimate: Estimate | Undefined | None) -> IntervalLine:
     return IntervalLine(
         text=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f}%",
         at=share_x(estimate.value),
-        low=share_place(estimate.low),
-        high=share_place(estimate.high),
+        low=share_x(estimate.low),
+        high=share_x(estimate.high),
     )
 
 

@@ -578,8 +578,8 @@ def _steps(
         files.main: 0,
         **{field.value: field.line for field in (*top.fields, *top.more) if field.value and field.line},
     }
-    found = [
-        replace(item, line=lines[item.file] or item.line) for item in (one.item for one in faults) if item.file in lines
-    ]
-    steps = shown_steps(top, found, place)
-    return result | {"steps": steps, "following": next((to for one, to in pairwise(steps) if one.is_current), None)}
+    items = [finding.item for finding in faults if finding.item.file in lines]
+    diagnostics = [replace(item, line=lines[item.file] or item.line) for item in items]
+    steps = shown_steps(top, diagnostics, location)
+    following = next((later for current, later in pairwise(steps) if current.is_current), None)
+    return result | {"steps": steps, "following": following}

@@ -213,4 +213,5 @@ def _highest(finding: TreeFinding) -> NodeFinding | None:
 def _top_text(node_finding: NodeFinding | None) -> str:
     if node_finding is None:
         return NO_DATA
-    return f"{node_finding.node} {node_value_text(node_finding)} of {figures.number_of(node_finding.n_dialogues, 'dialogue')}"
+    dialogues = figures.number_of(node_finding.n_dialogues, "dialogue")
+    return f"{node_finding.node} {node_value_text(node_finding)} of {dialogues}"

@@ -295,7 +295,7 @@ def _until(approval: EthicsApproval | None) -> str:
 
 
 def _slots(hosted: HostedStudy) -> str:
-    capacities = list(hosted.time_slots.values_list("places", flat=True))
+    capacities = list(hosted.time_slots.values_list("capacity", flat=True))
     booked = Booking.objects.filter(slot__hosted=hosted).count()
     slots = _some(len(capacities), "slots" if len(capacities) > 1 else "slot")
     return f"{slots}, {booked} of {sum(capacities)} places taken" if capacities else "none"

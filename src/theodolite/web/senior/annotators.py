@@ -46,7 +46,7 @@ from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.questions import humanize
-from theodolite.web.rendering import MARGIN, WIDTH, IntervalLine, SpreadBar, axis_x, interval_line, interval_bar
+from theodolite.web.rendering import MARGIN, WIDTH, IntervalLine, SpreadBar, axis_x, bar_of, interval_line
 from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 
