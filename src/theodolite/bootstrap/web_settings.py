@@ -218,7 +218,7 @@ _MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "theodolite.web.middleware.SpokenPages",
+    "theodolite.web.middleware.LanguageMiddleware",
     "theodolite.web.middleware.PlainErrors",
 ]
 

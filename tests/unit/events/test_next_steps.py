@@ -22,7 +22,14 @@ ORGANISER = {
     "n_questions": 0,
 }
 SENIOR = {"has_queue": True, "n_cases": 0, "n_questions": 0, "n_disputed": 0, "n_to_check": 0}
-ANNOTATOR = {"has_queue": True, "n_returned": 0, "has_open": False, "n_rooms": 0, "is_cleared": True, "n_left": 0}
+ANNOTATOR = {
+    "has_queue": True,
+    "n_returned": 0,
+    "has_open": False,
+    "n_calibrations": 0,
+    "is_cleared": True,
+    "n_left": 0,
+}
 ANALYST = {"n_submitted": 1, "n_uncovered": 0, "n_to_code": 0, "n_disputed": 0, "n_reviews": 0}
 
 
@@ -67,8 +74,8 @@ def test_the_step_of_a_senior_annotator_puts_people_before_data(changes, step):
     [
         ({"has_queue": False}, RoleStep.AWAIT_QUEUE),
         ({"n_returned": 1, "has_open": True, "n_left": 3}, RoleStep.REVISE_ANNOTATION),
-        ({"has_open": True, "n_rooms": 1, "n_left": 3}, RoleStep.RESUME_DIALOGUE),
-        ({"n_rooms": 1, "n_left": 3}, RoleStep.VOTE),
+        ({"has_open": True, "n_calibrations": 1, "n_left": 3}, RoleStep.RESUME_DIALOGUE),
+        ({"n_calibrations": 1, "n_left": 3}, RoleStep.VOTE),
         ({"is_cleared": False}, RoleStep.QUALIFY),
         ({"is_cleared": False, "n_left": 2}, RoleStep.ANNOTATE),
         ({"n_left": 3}, RoleStep.ANNOTATE),

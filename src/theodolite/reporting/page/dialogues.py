@@ -36,9 +36,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     views are made.
     """
     is_paired = len(subject.study.applications) > 1
-    interned = _Kept(
-        calls=CallTexts(size_budget=sample.size_budget), scenarios=subject.study.scenarios, is_paired=is_paired
-    )
+    interned = _Kept(calls=CallTexts(budget=sample.budget), scenarios=subject.study.scenarios, is_paired=is_paired)
     estimates: list[Json] = [
         _estimate(subject, index, measurement) for index, measurement in enumerate(subject.findings.measurements)
     ]
@@ -363,7 +361,7 @@ class Embedded:
         n_telling: Informative dialogues among them; count.
         n_all_telling: Informative dialogues of the whole run; count.
         show_command: Command that shows a dialogue, before the label of any other dialogue.
-        size_budget: Remaining size for the prompts and raw replies of judges; characters.
+        budget: Remaining size for the prompts and raw replies of judges; characters.
     """
 
     positions: Sequence[int]
@@ -371,7 +369,7 @@ class Embedded:
     n_telling: int = 0
     n_all_telling: int = 0
     show_command: str = ""
-    size_budget: int = 0
+    budget: int = 0
     _index: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -410,9 +408,9 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
         letters: Approximate maximum size of the dialogues; characters.
     """
     sizes, planned = subject.evidence.answers.characters, len(subject.cases)
-    size_budget = letters - sum(sizes) - _AROUND * planned
-    if size_budget >= 0:
-        return Embedded(positions=range(planned), n_planned=planned, size_budget=size_budget)
+    budget = letters - sum(sizes) - _AROUND * planned
+    if budget >= 0:
+        return Embedded(positions=range(planned), n_planned=planned, budget=budget)
     bound = _DIALOGUES_PART * letters if _has_judge(subject) else letters
     telling = _telling(subject)
     chosen = dict.fromkeys(first)
@@ -431,7 +429,7 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
         n_telling=len(telling & chosen.keys()),
         n_all_telling=len(telling),
         show_command=subject.facts.show_command,
-        size_budget=max(0, letters - size),
+        budget=max(0, letters - size),
         _index={position: number for number, position in enumerate(positions)},
     )
 
@@ -469,11 +467,11 @@ class CallTexts:
     several readings in an order.
 
     Attributes:
-        size_budget: Maximum size of further texts; characters.
+        budget: Maximum size of further texts; characters.
         lines: All lines so far, each with its number.
     """
 
-    size_budget: int
+    budget: int
     lines: dict[str, int] = field(default_factory=dict)
 
     def entry(self, calls: Sequence[Call]) -> dict[str, Json]:
@@ -484,9 +482,9 @@ class CallTexts:
         texts = [(name, text.split("\n")) for name, text in call_texts(calls)]
         new = {line for _, lines in texts for line in lines if line not in self.lines}
         letters = sum(map(len, new)) + _AROUND_LINE * sum(len(lines) for _, lines in texts)
-        if letters > self.size_budget:
+        if letters > self.budget:
             return {**entry, "leftOut": True}
-        self.size_budget -= letters
+        self.budget -= letters
         encoded: list[Json] = [[name, [self._number(line) for line in lines]] for name, lines in texts]
         return {**entry, "texts": encoded}
 

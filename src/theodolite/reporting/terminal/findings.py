@@ -308,7 +308,7 @@ def _sided_rows(
 
 def _keys(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
     """Return test setting and annotator of each row; unmeasured rows have none if others are measured."""
-    keys = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
+    keys = list(dict.fromkeys(key for side in sides for key in side)) or [("", "")]
     at_settings = [(condition, annotator) for condition, annotator in keys if condition]
     idle = not any(rate.estimate for side in sides for (condition, _), rate in side.items() if not condition)
     return at_settings if at_settings and idle else keys

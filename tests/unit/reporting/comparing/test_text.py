@@ -173,4 +173,4 @@ def test_the_page_escapes_names_and_shows_flips_without_texts():
 
     assert "<i>a</i>" not in page
     assert page.count("<summary>Fixed") == 1
-    assert "Its words stand in the study" in page
+    assert "Its text is in the study" in page

@@ -47,7 +47,7 @@ def test_a_missing_value_is_reported():
 
 
 def test_an_incomplete_text_file_is_refused():
-    with pytest.raises(InputError, match="expected a file of reading aids"):
+    with pytest.raises(InputError, match="expected a file with"):
         read_reading_aids("aids: {}")
 
 

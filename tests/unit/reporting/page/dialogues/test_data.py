@@ -25,7 +25,7 @@ def test_an_attack_ends_with_the_result_of_its_strategy(ending, tester_type, str
 
 
 def test_source_material_of_a_turn_is_shown_next_to_it():
-    kept = _Kept(calls=CallTexts(size_budget=0), scenarios=())
+    kept = _Kept(calls=CallTexts(budget=0), scenarios=())
     about = dialogue(turn(1, context="Open at nine."), turn(2))
 
     entry = _dialogue(about, kept)
