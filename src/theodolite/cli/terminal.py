@@ -153,9 +153,9 @@ def out_option(command: Command) -> Command:
 
 _META = "theodolite.permission."
 
-_CODE = "Allow the current code that the study names; stored in the workspace."
+_CODE = "Allow the study's current code; stored in the workspace."
 
-_KEYS = "Send the keys that the study names to the hosts that it names; stored in the workspace."
+_KEYS = "Allow the study's keys to be sent to its hosts; stored in the workspace."
 
 _PATH = "Let the study read a file or folder outside its own folder; stored in the workspace."
 

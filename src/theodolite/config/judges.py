@@ -610,7 +610,7 @@ def _choice(
     missing = [name for name in rules if name not in spec.calibrations]
     if spec.rate is RateCorrection.ROGAN_GLADEN and missing:
         message = (
-            f"`rogan-gladen` needs what `{judge.name}` got right elsewhere; add under `calibrations`:"
+            f"`rogan-gladen` needs the validation counts of `{judge.name}` from elsewhere; add under `calibrations`:"
             f" {{{missing[0]}: {{caught: [180, 200], passed: [140, 200], from: where}}}}"
         )
         context.diagnostics.add(entry.diagnostic("rate", message=message))

@@ -1,1 +1,1 @@
-"""The nouns: frozen, validated records without I/O."""
+"""Domain types: frozen, validated records without I/O."""

@@ -199,7 +199,7 @@ class Dialogue:
         repeat: Number of the repetition, from 1.
         persona: The persona, for simulated users.
         groups: Group name to value, for splits and defect rules.
-        scripted: Names of the endpoints at which a script answered instead of a model.
+        scripted: Names of the endpoints with scripted replies instead of a model.
         context: Source material of the whole dialogue; that of single turns is in the turns.
         strategies: Attacks that a red teamer tried in it, and their outcomes.
     """

@@ -116,7 +116,7 @@ class _RefusedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """A change of a file that the person has to confirm.
+    """A change to a file that needs confirmation.
 
     Attributes:
         heading: The question.

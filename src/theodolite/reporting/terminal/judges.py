@@ -40,7 +40,7 @@ _COEFFICIENTS = (Measure.COHEN_KAPPA, Measure.GWET_AC, Measure.KRIPPENDORFF_ALPH
 
 _MOST_LABELS = 6
 
-"""Maximum number of labels that are listed one by one; beyond it, the average is shown. Count."""
+"""Maximum number of labels that are listed individually; beyond it, the average is shown. Count."""
 
 
 _MANNERS = {
@@ -257,7 +257,7 @@ def _shares(report: ValidationReport, titles: dict[Measure, str]) -> Iterator[st
 
 _NAMED = 5
 
-"""Maximum number of dialogues that are named one by one; further ones are counted. Count."""
+"""Maximum number of dialogues that are listed by name; further ones are counted. Count."""
 
 
 def diagnostics_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:

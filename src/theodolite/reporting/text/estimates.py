@@ -146,7 +146,7 @@ def compares_judges(report: ValidationReport, measurement: Measurement) -> bool:
 
 
 MOST_APART = 5
-"""Maximum number of people with whom a judge is compared one by one; for more, the range is shown. Count."""
+"""Maximum number of people with whom a judge is compared individually; for more, the range is shown. Count."""
 
 
 SURE = 0.05

@@ -263,7 +263,7 @@ class DialogueGroupRow(models.Model):
 
 
 class ScriptedEndpointRow(models.Model):
-    """One endpoint of a dialogue at which a script answered for a model."""
+    """One endpoint of a dialogue with scripted replies instead of a model."""
 
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     position = models.IntegerField()

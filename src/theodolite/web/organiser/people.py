@@ -1,4 +1,4 @@
-"""People of an event: invitations one by one, by a list or by access codes; and a page for each person."""
+"""People of an event: single invitations, lists or access codes, and a page for each person."""
 
 from __future__ import annotations
 

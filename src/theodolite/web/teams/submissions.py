@@ -337,7 +337,7 @@ _HELP = {
     "target": "Reviewed and installed by the operator; there is no upload.",
     "prompt": "For a class: {{ prompt }}, {{ context }} (source material and search results) and {{ turn }} "
     "are filled in. Leave it empty to send the prompt only; the class then gets no source material.",
-    "system": "Models and their versions, retrieval, tools, where it runs.",
+    "system": "Models with versions, retrieval, tools and hosting.",
     "capabilities": "One claim per line.",
     "limitations": "One limitation per line. Limitations are tested too.",
     "guardrail_notes": "The withheld content, and the method.",

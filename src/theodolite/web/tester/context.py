@@ -413,7 +413,7 @@ _SENTENCES = {
     Step.QUESTIONS: lazy("Answer the questions about your session."),
     Step.GUESS: lazy("Answer one last question."),
 }
-"""The next step of a tester as a sentence; further steps need no action of the tester."""
+"""The next step of a tester as a sentence; further steps need no action by the tester."""
 
 
 def _next_step_card(tester: TesterContext, steps: tuple[Step, ...]) -> NextStepCard | None:

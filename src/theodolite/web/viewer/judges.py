@@ -25,7 +25,7 @@ from theodolite.web.viewer.dialogues import opened_run
 from theodolite.web.viewer.studies import of_run, page_context
 
 MOST_PEOPLE = 10
-"""People with a confusion matrix of their own; count."""
+"""Number of people with a separate confusion matrix; count."""
 
 MOST_LABELS = 12
 """Labels up to which a confusion matrix is shown; count."""

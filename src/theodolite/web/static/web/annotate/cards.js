@@ -144,8 +144,8 @@ export class Cards {
   /**
    * Show the items of a category that are asked, and mark those that are open.
    *
-   * @param {object} state What the server knows of one category; `scope` precedes its keys.
-   * @param {Set<string>} unsent Keys of answers that the server does not know yet.
+   * @param {object} state The server's state of one category; `scope` is the prefix of its keys.
+   * @param {Set<string>} unsent Keys of answers that are not yet saved on the server.
    */
   update({ scope = "", asked, open }, unsent) {
     const isOther = (key) => scopeOf(key) !== scope;
