@@ -78,7 +78,7 @@ class OrderPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownOrder:
-    """The order of one sitting; elements that the study does not vary are marked as unvaried.
+    """The order of one annotation; elements that the study does not vary are marked as unvaried.
 
     Attributes:
         row: Number of the order of questions, from 1, among `rows`; 0 if questions are not varied.
