@@ -136,7 +136,7 @@ def test_calibration_sessions_open_once_and_close_again_unless_they_have_votes(v
 
     assert bulk.undo_calibrations(queue, made) == 2
     assert [token for token, _, _ in calibrations(queue, is_open=True)] == [made[0]]
-    monkeypatch.setattr(bulk, "MOST_ROOMS", 2)
+    monkeypatch.setattr(bulk, "MOST_CALIBRATIONS", 2)
     with pytest.raises(InputError, match="at most 2 calibration sessions"):
         bulk.open_calibrations(venue.records, queue, tokens(), by="sami")
 
