@@ -103,7 +103,7 @@ async def test_a_file_that_cannot_be_opened_disables_the_cache_once(tmp_path: Pa
 
 async def test_a_locked_file_causes_no_delay(path: Path, told: list[str], monkeypatch) -> None:
     await filled(path)
-    monkeypatch.setattr(response_cache, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(response_cache, "_LOCK_TIMEOUT_S", 0.05)
     cache = ResponseCache(path, tell=told.append)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
