@@ -18,7 +18,7 @@ FORM = {"columns": {"score": "rate_pct"}, "scale": (0.0, 100.0), "worse": ScaleD
 def watched(*changes):
     read = read_table(Path(__file__).with_name("hallucination_history.csv.gz"), "history")
     rows = ((line, list(row.values())) for line, row in zip(read.lines, read.rows, strict=True))
-    table = ScoreTable(name="h", columns=read.columns, rows=rows, faults=read.faults)
+    table = ScoreTable(name="h", columns=read.columns, rows=rows, diagnostics=read.diagnostics)
     return watch_history(read_history(table, HistoryForm(changes=changes, **FORM)))
 
 

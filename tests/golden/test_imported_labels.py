@@ -39,7 +39,7 @@ def imported(tmp_path, table, scale, **options):
     )
     columns = ImportColumns(dialogue="item", annotator="who", answers={"q": "label"})
     read = read_import(path, key, {item: item for item in items}, columns, **options)
-    assert read.faults == ()
+    assert read.diagnostics == ()
     return question, [
         GivenAnswer(one.annotator, one.item, one.item, one.value) for one in read.labels if one.replicate <= 2
     ]

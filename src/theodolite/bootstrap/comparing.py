@@ -434,7 +434,7 @@ def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRow
     read = read_table(path, path.name, on_rows=on_rows)
     cells = ((line, [row[name] for name in read.columns]) for line, row in zip(read.lines, read.rows, strict=True))
     form = f"{read.encoding}, {read.delimiter}"
-    table = ScoreTable(name=path.name, columns=read.columns, rows=cells, form=form, faults=read.faults)
+    table = ScoreTable(name=path.name, columns=read.columns, rows=cells, form=form, diagnostics=read.diagnostics)
     return read_history(table, request.form, on_rows=on_rows), path.parent
 
 

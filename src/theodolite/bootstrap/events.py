@@ -402,6 +402,6 @@ def import_looked(looked: Looked, event: EventContext, *, store: bool = True) ->
         InvalidStudyError: If it has errors; lists all of them.
         Conflict: If people started dialogues during the import.
     """
-    if looked.read.faults:
-        raise InvalidStudyError(looked.read.faults, ending=_NOTHING_STORED)
+    if looked.read.diagnostics:
+        raise InvalidStudyError(looked.read.diagnostics, ending=_NOTHING_STORED)
     return import_dialogues(event, looked.read.dialogues, store=store)

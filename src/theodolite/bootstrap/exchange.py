@@ -96,8 +96,8 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
     """
     evidence = context.evidence()
     read = read_label_file(path, label_key(evidence), by=by)
-    if read.faults:
-        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
+    if read.diagnostics:
+        raise InvalidStudyError(read.diagnostics, ending="Nothing was stored.")
     stored = keep_read(context, evidence, read, store=store)
     return stored, read.n_open
 
@@ -567,8 +567,8 @@ def import_labels(
     # An annotator of another tool need not be in the study, even if a similar name is.
     key = replace(label_key(evidence), annotators=())
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
-    if read.faults:
-        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
+    if read.diagnostics:
+        raise InvalidStudyError(read.diagnostics, ending="Nothing was stored.")
     return keep_read(context, evidence, read, store=store)
 
 
@@ -585,8 +585,8 @@ def import_label_rows(context: StudyContext, rows: Sequence[Mapping[str, str]], 
     """
     evidence = context.evidence()
     read = read_sent_rows(rows, label_key(evidence), names_of_dialogues(evidence), by=by)
-    if read.faults:
-        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
+    if read.diagnostics:
+        raise InvalidStudyError(read.diagnostics, ending="Nothing was stored.")
     return keep_read(context, evidence, read, store=True)
 
 

@@ -328,4 +328,4 @@ def read_tree_file(path: str) -> TreeFile:
         return tree_file_of(plain_of(text))
     except InputError as error:
         message = f"{path}: {error}"
-        raise InputError(message, faults=error.faults) from error
+        raise InputError(message, diagnostics=error.diagnostics) from error

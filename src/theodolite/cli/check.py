@@ -81,12 +81,12 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
             loaded = load_study(
                 study, environ=os.environ, resolver=resource_resolver(), looks_at_code=True, on_rows=details
             )
-    except InvalidStudyError as faults:
+    except InvalidStudyError as diagnostics:
         if as_json:
-            click.echo(diagnostics_json(faults.located_diagnostics, exit_code=2))
+            click.echo(diagnostics_json(diagnostics.located_diagnostics, exit_code=2))
         else:
             click.echo(
-                render_diagnostics(faults.located_diagnostics, limit=None if show_all else 20, color=wants_colour())
+                render_diagnostics(diagnostics.located_diagnostics, limit=None if show_all else 20, color=wants_colour())
             )
         return 2
     if as_json:

@@ -242,7 +242,7 @@ def _columns_by_questions(file: str) -> Answers:
         InputError: If the operator declines.
     """
     table = read_table(Path(file), Path(file).name)
-    if not table.columns or table.faults:
+    if not table.columns or table.diagnostics:
         return {}  # writing the study reports the error in the file
     guess = guess_columns(table)
     click.echo("\n".join(guess_lines(table, guess)))

@@ -81,7 +81,7 @@ RESERVED = {REFERENCE: "the recorded final labels", PEOPLE: "the people who shar
 def annotator_to_domain(
     entry: Entry[AnnotatorSpec], registry: GuidelineRegistry, context: LoadContext, spelling: Mapping[str, str]
 ) -> Annotator | None:
-    """Return the annotator of a column's or person's labels; None and faults if it has no guideline."""
+    """Return the annotator of a column's or person's labels; None and errors if it has no guideline."""
     if entry.name in RESERVED:
         message = f"reports call {RESERVED[entry.name]} `{entry.name}`; give the annotator another name"
         context.diagnostics.add(entry.diagnostic(message=message, at_key=True))

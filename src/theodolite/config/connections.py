@@ -443,7 +443,7 @@ def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) 
 def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
     """Add an error if no request contains the prompt."""
     if spec.method == "GET" and spec.body not in (None, ""):
-        return  # its own fault
+        return  # it has its own error
     required = {"prompt", "history"}
     if not any(syntax_problem(text) or unfilled(text, HTTP_SLOTS) or required & variables(text) for text in texts):
         message = (

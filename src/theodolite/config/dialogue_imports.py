@@ -76,12 +76,12 @@ class ReadImport:
 
     Attributes:
         dialogues: Dialogues without an error, in order of the table.
-        faults: All errors, in order of lines.
+        diagnostics: All errors, in order of lines.
         columns: Columns of the table.
     """
 
     dialogues: tuple[ImportedDialogue, ...] = ()
-    faults: tuple[LocatedDiagnostic, ...] = ()
+    diagnostics: tuple[LocatedDiagnostic, ...] = ()
     columns: tuple[str, ...] = ()
 
 
@@ -100,21 +100,21 @@ def guessed_columns(table: InputTable, study: Study) -> DialogueColumns:
 
 
 def read_import(table: InputTable, means: DialogueColumns, study: Study) -> ReadImport:
-    """Return the dialogues of a table; all errors are in `faults`.
+    """Return the dialogues of a table; all errors are in `diagnostics`.
 
     Args:
         table: The rows.
         means: Roles of its columns.
         study: Study with the applications and scenarios.
     """
-    if diagnostics := [*table.faults, *(_missing(table, means) if table.columns else ())]:
-        return ReadImport(faults=few_of(diagnostics, table.file), columns=table.columns)
+    if diagnostics := [*table.diagnostics, *(_missing(table, means) if table.columns else ())]:
+        return ReadImport(diagnostics=few_of(diagnostics, table.file), columns=table.columns)
     reader = _DialogueReader(table=table, means=means, study=study)
     dialogues = reader.dialogues()
     if not table.rows:
-        reader.faults.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
-    result = sorted(reader.faults, key=lambda diagnostic: diagnostic.line)
-    return ReadImport(dialogues=tuple(dialogues), faults=few_of(result, table.file), columns=table.columns)
+        reader.diagnostics.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
+    result = sorted(reader.diagnostics, key=lambda diagnostic: diagnostic.line)
+    return ReadImport(dialogues=tuple(dialogues), diagnostics=few_of(result, table.file), columns=table.columns)
 
 
 def _missing(table: InputTable, means: DialogueColumns) -> list[LocatedDiagnostic]:
@@ -138,13 +138,13 @@ class _DialogueReader:
         table: The rows.
         means: Roles of its columns.
         study: Study with the applications and scenarios.
-        faults: Errors found so far.
+        diagnostics: Errors found so far.
     """
 
     table: InputTable
     means: DialogueColumns
     study: Study
-    faults: list[LocatedDiagnostic] = field(default_factory=list)
+    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
 
     def dialogues(self) -> list[ImportedDialogue]:
         """Return the dialogues that fit into the study, in order of the table."""
@@ -155,7 +155,7 @@ class _DialogueReader:
         result = [
             dialogue
             for application, positions in by_application.items()
-            for dialogue in recorded_dialogues(application, positions, self.table, columns, self.faults)
+            for dialogue in recorded_dialogues(application, positions, self.table, columns, self.diagnostics)
         ]
         dialogues = (self._dialogue(dialogue) for dialogue in sorted(result, key=lambda dialogue: dialogue.line))
         return [dialogue for dialogue in dialogues if dialogue is not None]
@@ -227,7 +227,7 @@ class _DialogueReader:
         return result
 
     def _complain(self, line: int, message: str) -> None:
-        self.faults.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
+        self.diagnostics.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
 
 
 NAMES = tuple(each.name for each in fields(DialogueColumns))
@@ -255,7 +255,7 @@ def is_corpus(stored: bytes, file: str) -> bool:
 
 
 def read_corpus(stored: bytes, file: str) -> Remarks:
-    """Return the content of a corpus; all errors are in `faults`.
+    """Return the content of a corpus; all errors are in `diagnostics`.
 
     Fields of an utterance's `meta` keep their names, those of its speaker start with
     `speaker.`; `speaker` is the speaker's id.
@@ -272,7 +272,7 @@ def read_corpus(stored: bytes, file: str) -> Remarks:
         file=file,
         remarks=tuple(remarks),
         about=about,
-        faults=few_of(reader.faults, file),
+        diagnostics=few_of(reader.diagnostics, file),
         sha256=hashlib.sha256(stored).hexdigest(),
     )
 
@@ -283,11 +283,11 @@ class _CorpusReader:
 
     Attributes:
         file: Name of the archive.
-        faults: Errors found so far.
+        diagnostics: Errors found so far.
     """
 
     file: str
-    faults: list[LocatedDiagnostic] = field(default_factory=list)
+    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
 
     def unpacked(self, stored: bytes) -> dict[str, bytes]:
         """Return the files by name."""
@@ -323,7 +323,7 @@ class _CorpusReader:
                 self._complain(f"{UTTERANCES}: has no `{'`, `'.join(missing)}`", line)
                 continue
             result.append(_remark(entry, line, speakers))
-        if not result and not self.faults:
+        if not result and not self.diagnostics:
             self._complain(f"{UTTERANCES} contains no utterance")
         return result
 
@@ -356,8 +356,8 @@ class _CorpusReader:
 
     def _complain(self, message: str, line: int = 0) -> None:
         diagnostic = LocatedDiagnostic(file=self.file, line=line, message=message)
-        if diagnostic not in self.faults:
-            self.faults.append(diagnostic)
+        if diagnostic not in self.diagnostics:
+            self.diagnostics.append(diagnostic)
 
 
 def _meta(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -404,7 +404,7 @@ def is_tasks(file: str) -> bool:
 
 
 def read_tasks(stored: bytes, file: str) -> Remarks:
-    """Return the dialogues of a task file; all errors are in `faults`.
+    """Return the dialogues of a task file; all errors are in `diagnostics`.
 
     Its names identify no known person, so the field for the tester, if any, is in the metadata.
     A task's dialogue is the field of its `data` with a list of objects that contain a speaker
@@ -438,7 +438,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
             continue
         about[key] = {item: text for item, text in scalars(data).items() if item != name}
         remarks += _remarks(key, statement, line)
-    return Remarks(file=file, remarks=tuple(remarks), about=about, faults=few_of(diagnostics, file), sha256=sha256)
+    return Remarks(file=file, remarks=tuple(remarks), about=about, diagnostics=few_of(diagnostics, file), sha256=sha256)
 
 
 _NO_DIALOGUE = (
@@ -447,7 +447,7 @@ _NO_DIALOGUE = (
 
 
 def _broken(file: str, message: str, sha256: str) -> Remarks:
-    return Remarks(file=file, faults=(LocatedDiagnostic(file=file, message=message),), sha256=sha256)
+    return Remarks(file=file, diagnostics=(LocatedDiagnostic(file=file, message=message),), sha256=sha256)
 
 
 def _key(task: Mapping[str, Any], data: Mapping[str, Any], line: int) -> str:

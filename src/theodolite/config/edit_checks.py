@@ -37,7 +37,7 @@ class DraftReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsavedReading:
-    """A study without faults from its files, its drafts and an unsaved text.
+    """A study without errors from its files, its drafts and an unsaved text.
 
     Attributes:
         loaded: The study.
@@ -153,7 +153,7 @@ def with_unsaved(
 
     Raises:
         InputError: If the name is not allowed, or the text is too large.
-        InvalidStudyError: If the study has faults with this text.
+        InvalidStudyError: If the study has errors with this text.
     """
     files.path(name)
     require_size(name, text)

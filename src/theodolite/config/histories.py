@@ -91,14 +91,14 @@ class ScoreTable:
         columns: Names of the columns.
         rows: Line or number of each row, for messages, with its cells; can be read once.
         form: Detected format, e.g. `UTF-8, comma`; empty if unremarkable.
-        faults: Errors in unreadable rows; complete after the last row.
+        diagnostics: Errors in unreadable rows; complete after the last row.
     """
 
     name: str
     columns: Sequence[str]
     rows: Iterable[tuple[int, Sequence[str]]]
     form: str = ""
-    faults: Sequence[LocatedDiagnostic] = ()
+    diagnostics: Sequence[LocatedDiagnostic] = ()
 
 
 def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None = None) -> History:
@@ -116,14 +116,14 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     Raises:
         InvalidStudyError: If columns or cells cannot be used; lists all errors.
     """
-    if table.faults and not table.columns:
-        raise InvalidStudyError(tuple(table.faults), ending=_ENDING)
+    if table.diagnostics and not table.columns:
+        raise InvalidStudyError(tuple(table.diagnostics), ending=_ENDING)
     chosen, diagnostics = _columns(table, form)
     if diagnostics:
-        raise InvalidStudyError((*table.faults, *diagnostics), ending=_ENDING)
+        raise InvalidStudyError((*table.diagnostics, *diagnostics), ending=_ENDING)
     reader = _HistoryReader(table=table, form=form, columns=chosen)
     scores = ScoreColumns(reader.scores(on_rows))
-    diagnostics = [*table.faults, *reader.faults]
+    diagnostics = [*table.diagnostics, *reader.diagnostics]
     if not diagnostics and not len(scores):
         diagnostics = [LocatedDiagnostic(file=table.name, message="has no row; expected one for each score")]
     if not diagnostics and form.scale is None:
@@ -131,8 +131,8 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     if diagnostics:
         raise InvalidStudyError(tuple(diagnostics), ending=_ENDING)
     lowest, highest = form.scale or reader.guessed_scale(scores.value)
-    if reader.faults:
-        raise InvalidStudyError(tuple(reader.faults), ending=_ENDING)
+    if reader.diagnostics:
+        raise InvalidStudyError(tuple(reader.diagnostics), ending=_ENDING)
     scores = in_order_of_time(scores)
     if form.published:
         scores = ScoreColumns(_marked(scores))
@@ -207,7 +207,7 @@ class _HistoryReader:
     table: ScoreTable
     form: HistoryForm
     columns: Mapping[str, str]
-    faults: list[LocatedDiagnostic] = field(default_factory=list)
+    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
 
     def scores(self, on_rows: OnRows | None) -> Iterator[Score]:
         """Yield the score of each row; equal texts share one object."""
@@ -289,7 +289,7 @@ class _HistoryReader:
         return cell.casefold() in _YES
 
     def _complain(self, line: int, message: str) -> None:
-        self.faults.append(LocatedDiagnostic(file=self.table.name, line=line, message=message))
+        self.diagnostics.append(LocatedDiagnostic(file=self.table.name, line=line, message=message))
 
 
 def aware(text: str) -> datetime:

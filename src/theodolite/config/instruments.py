@@ -342,14 +342,14 @@ def _routing(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Routin
         return None
     from theodolite.domain.schema import Routing
 
-    faulty = [_check_name(entry, "first", route.first, names, context)]
+    are_unknown = [_check_name(entry, "first", route.first, names, context)]
     follows: dict[str, tuple[str, ...]] = {}
     for key, form in (("violation", route.violation), ("none", route.none)):
         requested = as_list(form)
         rest = [name for name in names if name != route.first]
         follows[key] = tuple(rest if requested == [ALL] else requested)
-        faulty += [_check_name(entry, key, name, names, context) for name in follows[key]]
-    if any(faulty):
+        are_unknown += [_check_name(entry, key, name, names, context) for name in follows[key]]
+    if any(are_unknown):
         return None
     _check_deciding(entry, route.first, context)
     return Routing(first=route.first, on_violation=follows["violation"], otherwise=follows["none"])

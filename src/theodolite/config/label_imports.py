@@ -86,13 +86,13 @@ class ReadLabels:
     Attributes:
         labels: Valid answers, in the order of the file.
         n_open: Rows without an answer; count.
-        faults: All errors, in the order of the file.
+        diagnostics: All errors, in the order of the file.
         annotator_attributes: Attributes of people in the file: annotator to attribute to group.
     """
 
     labels: tuple[GivenLabel, ...]
     n_open: int
-    faults: tuple[LocatedDiagnostic, ...]
+    diagnostics: tuple[LocatedDiagnostic, ...]
     annotator_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
@@ -147,7 +147,7 @@ def is_label_file(path: Path) -> bool:
 
 
 def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
-    """Return the answers of a label file; all errors are in `faults`.
+    """Return the answers of a label file; all errors are in `diagnostics`.
 
     Args:
         path: The file.
@@ -156,8 +156,8 @@ def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
     """
     table = read_table(path, path.name)
     missing = [column for column in NEEDED if column not in table.columns] if table.columns else []
-    if table.faults or missing:
-        return ReadLabels(labels=(), n_open=0, faults=(*table.faults, *_missing_columns(table, missing)))
+    if table.diagnostics or missing:
+        return ReadLabels(labels=(), n_open=0, diagnostics=(*table.diagnostics, *_missing_columns(table, missing)))
     return read_label_rows(table, key, by=by)
 
 
@@ -174,12 +174,12 @@ def read_label_rows(table: InputTable, key: LabelKey, *, by: str = "", repeats: 
     reader = _LabelReader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
     people = annotator_attributes_of(table)
-    diagnostics = tuple(sorted((*reader.faults, *people.faults), key=lambda diagnostic: diagnostic.line))
+    diagnostics = tuple(sorted((*reader.diagnostics, *people.diagnostics), key=lambda diagnostic: diagnostic.line))
     labelled = {label.annotator for label in labels}
     return ReadLabels(
         labels=tuple(labels),
         n_open=reader.n_open,
-        faults=diagnostics,
+        diagnostics=diagnostics,
         annotator_attributes={name: groups for name, groups in people.groups(by).items() if name in labelled},
     )
 
@@ -210,7 +210,7 @@ class _LabelReader:
             self._asked_of[item].append(question)
         self._times: Counter[tuple[str, str, str, int | None, str]] = Counter()
         self._seen: dict[tuple[str, str, str, int | None, str], tuple[str, int]] = {}
-        self.faults: list[LocatedDiagnostic] = []
+        self.diagnostics: list[LocatedDiagnostic] = []
         self.n_open = 0
 
     def label(self, row: Mapping[str, str], line: int) -> GivenLabel | None:
@@ -248,7 +248,7 @@ class _LabelReader:
         return replace(label, replicate=self._times[answer_key])
 
     def _complain(self, line: int, message: str) -> None:
-        self.faults.append(LocatedDiagnostic(file=self._table.file, line=line, message=message))
+        self.diagnostics.append(LocatedDiagnostic(file=self._table.file, line=line, message=message))
 
     def _item(self, cells: Mapping[str, str], line: int) -> AskedItem | None:
         result = self._asked_of.get(cells["item"])
@@ -362,11 +362,11 @@ class AnnotatorAttributes:
 
     Attributes:
         said: Annotator as in the file, to attribute to group; empty cells are skipped.
-        faults: Rows that contradict each other.
+        diagnostics: Rows that contradict each other.
     """
 
     said: Mapping[str, Mapping[str, str]]
-    faults: tuple[LocatedDiagnostic, ...]
+    diagnostics: tuple[LocatedDiagnostic, ...]
 
     def groups(self, by: str) -> dict[str, Mapping[str, str]]:
         """Return annotator to attribute to group; rows without a name belong to `by`."""
@@ -395,7 +395,7 @@ def annotator_attributes_of(table: InputTable) -> AnnotatorAttributes:
                 whose = f" of `{name}`" if name else ""
                 message = f"`{column}`{whose} is `{group}` here and `{known}` in line {earlier}; keep one"
                 diagnostics.append(LocatedDiagnostic(file=table.file, line=line, message=message))
-    return AnnotatorAttributes(said=texts, faults=tuple(diagnostics))
+    return AnnotatorAttributes(said=texts, diagnostics=tuple(diagnostics))
 
 
 ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON = "item", "turn", "guideline", "question", "answer", "reason"
@@ -431,7 +431,7 @@ class ImportColumns:
 def read_import(
     path: Path, key: LabelKey, names: Mapping[str, str], columns: ImportColumns, *, by: str = "", repeats: bool = False
 ) -> ReadLabels:
-    """Return the labels of a foreign file; all errors are in `faults`.
+    """Return the labels of a foreign file; all errors are in `diagnostics`.
 
     Args:
         path: A table (CSV, TSV, JSON Lines), or Label Studio's export if it ends in `.json`.
@@ -442,27 +442,31 @@ def read_import(
         repeats: Whether one person may have labelled the same dialogue several times.
     """
     table = label_studio_table(path) if path.suffix == ".json" else _renamed(read_table(path, path.name), columns)
-    if table.faults:
-        return ReadLabels(labels=(), n_open=0, faults=table.faults)
+    if table.diagnostics:
+        return ReadLabels(labels=(), n_open=0, diagnostics=table.diagnostics)
     known, diagnostics = _with_items(table, names)
     read = read_label_rows(known, key, by=by, repeats=repeats)
-    return replace(read, faults=tuple(sorted((*diagnostics, *read.faults), key=lambda diagnostic: diagnostic.line)))
+    return replace(
+        read, diagnostics=tuple(sorted((*diagnostics, *read.diagnostics), key=lambda diagnostic: diagnostic.line))
+    )
 
 
 def read_sent_rows(
     rows: Sequence[Mapping[str, str]], key: LabelKey, names: Mapping[str, str], *, by: str
 ) -> ReadLabels:
-    """Return the labels of rows that came without a file; the line of a fault is the number of its row, from 1."""
+    """Return the labels of rows that came without a file; the line of an error is the number of its row, from 1."""
     table = InputTable(file="labels", columns=COLUMNS, rows=tuple(rows), lines=range(1, len(rows) + 1))
     known, diagnostics = _with_items(table, names)
     read = read_label_rows(known, key, by=by)
-    return replace(read, faults=tuple(sorted((*diagnostics, *read.faults), key=lambda diagnostic: diagnostic.line)))
+    return replace(
+        read, diagnostics=tuple(sorted((*diagnostics, *read.diagnostics), key=lambda diagnostic: diagnostic.line))
+    )
 
 
 def _renamed(table: InputTable, columns: ImportColumns) -> InputTable:
     """Return a table with the columns of a label file, one row per answer."""
-    if table.faults or (missing := _missing(table, columns)):
-        return table if table.faults else replace(table, faults=missing)
+    if table.diagnostics or (missing := _missing(table, columns)):
+        return table if table.diagnostics else replace(table, diagnostics=missing)
     rows = [
         (result, line)
         for row, line in zip(table.rows, table.lines, strict=True)
@@ -554,7 +558,7 @@ def label_studio_table(path: Path) -> InputTable:
 
 
 def _broken(path: Path, message: str) -> InputTable:
-    return InputTable(file=path.name, faults=(LocatedDiagnostic(file=path.name, message=message),))
+    return InputTable(file=path.name, diagnostics=(LocatedDiagnostic(file=path.name, message=message),))
 
 
 def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:

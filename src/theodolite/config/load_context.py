@@ -411,7 +411,7 @@ class LoadContext:
                 self.diagnostics.add(entry.diagnostic(*keys, message=message))
                 return None
             self.tables[key] = table
-            self.diagnostics.add(*table.faults)
+            self.diagnostics.add(*table.diagnostics)
         table = self.tables[key]
         return table if table.columns else None
 
@@ -463,8 +463,10 @@ class LoadContext:
 
     def _validate(self, raw: bytes, file: str, name: str, spec: type[S], noun: str, *, where: str) -> Entry[S] | None:
         source = read_yaml(raw, file)
-        content = None if source.faults and not source.content else validated(source, spec, owner=f"{noun} `{name}`")
-        self.diagnostics.add(*source.faults)
+        content = (
+            None if source.diagnostics and not source.content else validated(source, spec, owner=f"{noun} `{name}`")
+        )
+        self.diagnostics.add(*source.diagnostics)
         if content is None:
             return None
         edition = str(getattr(content, "edition", ""))

@@ -144,7 +144,7 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
     source = read_yaml(raw, file.name)
     spec = validated(source, StudySpec, owner="the study") if source.content else None
     context.diagnostics.first = file.name
-    context.diagnostics.add(*source.faults)
+    context.diagnostics.add(*source.diagnostics)
     if spec is None:
         return _Reading(loaded=None, diagnostics=context.diagnostics.in_order())
     entry = Entry(name=spec.study, spec=spec, source=source, path=())

@@ -178,7 +178,7 @@ def price_book(context: LoadContext) -> PriceBook:
         return PriceBook()
     source = read_yaml(context.bytes_of(path), OWN)
     spec = validated(source, PriceListSpec, owner=f"`{OWN}`") if source.content else None
-    context.diagnostics.add(*source.faults)
+    context.diagnostics.add(*source.diagnostics)
     if spec is None:
         return PriceBook()
     return PriceBook(own=_own_prices(Entry(name=OWN, spec=spec, source=source, path=()), context))
@@ -331,7 +331,7 @@ def _kind(spec: ModelSpec) -> ModelKind:
     """Return the request format of a model, derived from a maker's own address."""
     if spec.kind is not None:
         return spec.kind
-    if url_problem(spec.url):  # it has its own fault and must not be split here
+    if url_problem(spec.url):  # it has its own error and must not be split here
         return ModelKind.OPENAI
     parts = urlsplit(spec.url)
     host, is_compatible = parts.hostname or "", "/openai" in parts.path  # some makers offer Chat Completions as well

@@ -190,7 +190,7 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
 
     source = read_yaml(files[FILE], FILE)
     spec = validated(source, PacketSpec, owner="held-out packet")
-    context.diagnostics.add(*source.faults)
+    context.diagnostics.add(*source.diagnostics)
     if spec is None:
         return Packet()
     texts = {name: raw for name, raw in files.items() if name != FILE}

@@ -152,8 +152,8 @@ def _taxonomy(name: str, resolver: ResourceResolver) -> TaxonomySpec | None:
 def _read(raw: bytes, file: str) -> PackSpec:
     source = read_yaml(raw, file)
     spec = validated(source, PackSpec, owner="pack")
-    if source.faults or spec is None:
-        raise InvalidStudyError(tuple(source.faults))
+    if source.diagnostics or spec is None:
+        raise InvalidStudyError(tuple(source.diagnostics))
     return spec
 
 

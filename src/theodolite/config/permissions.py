@@ -455,8 +455,8 @@ def require_privacy_review(folder: Path, run: int) -> None:
         raise InputError(message)
     source = read_yaml(file.read_bytes(), file.name)
     review = validated(source, PrivacyReviewSpec, owner="the privacy review")
-    if review is None or source.faults:
-        raise InvalidStudyError(tuple(source.faults), ending="Nothing was written.")
+    if review is None or source.diagnostics:
+        raise InvalidStudyError(tuple(source.diagnostics), ending="Nothing was written.")
     if review.run != run:
         message = (
             f"`{file}` reviews run {review.run}; the export is of run {run}. Review its texts, then set `run: {run}`"

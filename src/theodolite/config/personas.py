@@ -204,7 +204,7 @@ def _rows(
     table = context.table(entry, "rows", name=form)
     if table is None:
         return None
-    if not table.rows and not table.faults:
+    if not table.rows and not table.diagnostics:
         context.diagnostics.add(entry.diagnostic("rows", message=f"`{table.file}` has column names and no rows"))
     rows = tuple(ParameterRow(values=row, line=line) for row, line in zip(table.rows, table.lines, strict=True))
     return table.file, table.columns, rows

@@ -86,7 +86,7 @@ def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Reco
     if table is None:
         return Recorded()
     columns = _columns(entry, table, context)
-    if not table.rows and not table.faults:
+    if not table.rows and not table.diagnostics:
         context.diagnostics.add(entry.diagnostic("file", message=f"`{table.file}` has column names and no rows"))
     by_application = _split(entry, table, columns)
     applications = tuple(_application(entry, name, table, columns) for name in by_application)

@@ -161,7 +161,7 @@ class SchemaReading:
     diagnostics: tuple[LocatedDiagnostic, ...]
 
     @property
-    def faults(self) -> tuple[LocatedDiagnostic, ...]:
+    def diagnostics(self) -> tuple[LocatedDiagnostic, ...]:
         """Errors that prevent a schema."""
         return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
 

@@ -246,8 +246,8 @@ def load_serving(
         teams=reading.teams(spec),
         metrics_token=environ.get("THEODOLITE_METRICS_TOKEN", "").strip(),
     )
-    if reading.faults:
-        raise InvalidStudyError(tuple(reading.faults), ending="Nothing was served.")
+    if reading.diagnostics:
+        raise InvalidStudyError(tuple(reading.diagnostics), ending="Nothing was served.")
     return settings
 
 
@@ -266,7 +266,7 @@ def _allowed_bytes(folder: Path | None, reading: _SettingsReading, confirm: Conf
         raise InputError(message)
     raw = reading.bytes_of(file)
     sha256 = hashlib.sha256(raw).hexdigest()
-    if reading.faults or read_permissions(folder).allows_settings(sha256):
+    if reading.diagnostics or read_permissions(folder).allows_settings(sha256):
         return raw
     if not confirm(file, raw.decode("utf-8", "replace")):
         message = (
@@ -284,13 +284,13 @@ class _SettingsReading:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self._source = YamlSource(file=SERVING, lines=[])
-        self.faults: list[LocatedDiagnostic] = []
+        self.diagnostics: list[LocatedDiagnostic] = []
 
     def bytes_of(self, file: Path) -> bytes:
         """Return the content of a file; empty if it cannot be read."""
         raw = read_file(file)
         if isinstance(raw, LocatedDiagnostic):
-            self.faults.append(raw)
+            self.diagnostics.append(raw)
             return b""
         self._source = YamlSource(file=file.name, lines=[])
         return raw
@@ -301,7 +301,7 @@ class _SettingsReading:
             return ServingSpec()
         self._source = read_yaml(raw, self._source.file)
         spec = validated(self._source, ServingSpec, owner="the settings") if self._source.content else None
-        self.faults.extend(self._source.faults)
+        self.diagnostics.extend(self._source.diagnostics)
         return spec or ServingSpec()
 
     def listening(self, text: str) -> tuple[str, int]:
@@ -367,7 +367,7 @@ class _SettingsReading:
         sender = self._environ.get("EMAIL_FROM", "")
         if parts.scheme not in _ENCRYPTION or not parts.hostname or not sender:
             expected = "smtp://USER:PASSWORD@HOST:587 (or smtps://, smtp+plain://), and `EMAIL_FROM` a sender"
-            self.faults.append(LocatedDiagnostic(file="EMAIL_URL", message=f"expected {expected}"))
+            self.diagnostics.append(LocatedDiagnostic(file="EMAIL_URL", message=f"expected {expected}"))
             return None
         encryption = _ENCRYPTION[parts.scheme]
         return Mail(
@@ -413,4 +413,4 @@ class _SettingsReading:
         return self._environ.get(variable, "")
 
     def _say(self, path: tuple[str, ...], message: str) -> None:
-        self.faults.append(self._source.locate(Diagnostic(path=path, message=message)))
+        self.diagnostics.append(self._source.locate(Diagnostic(path=path, message=message)))

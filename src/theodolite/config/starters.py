@@ -198,8 +198,8 @@ def _case_columns(file: str, *, has_judge: bool) -> dict[str, str]:
         return {"prompt": "prompt", "expected": "expected"}
     path = Path(file)
     table = read_table(path, path.name)
-    if not table.columns or table.faults:
-        raise InputError(render_diagnostics(table.faults))
+    if not table.columns or table.diagnostics:
+        raise InputError(render_diagnostics(table.diagnostics))
     named = {meaning: column_meaning(table.columns, meaning) for meaning in ("prompt", "expected", "id")}
     columns = {meaning: column for meaning, column in named.items() if column}
     if "expected" not in columns and (answer := guess_columns(table).columns.get("response")):
@@ -249,8 +249,8 @@ def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = No
     """
     path = Path(file)
     table = read_table(path, path.name)
-    if not table.columns or table.faults:
-        raise InputError(render_diagnostics(table.faults))
+    if not table.columns or table.diagnostics:
+        raise InputError(render_diagnostics(table.diagnostics))
     guess = _corrected(guess_columns(table), answers or {})
     missing = [meaning for meaning in ("prompt", "response") if meaning not in guess.columns]
     if missing:
@@ -660,7 +660,7 @@ def _reads_the_same(text: str, group: PersonaGroup) -> bool:
         path.write_bytes(text.encode("utf-8"))
         table = read_table(path, path.name)
     rows: list[Mapping[str, str]] = [dict(row.values) for row in group.rows]
-    return not table.faults and list(table.rows) == rows
+    return not table.diagnostics and list(table.rows) == rows
 
 
 def _write(made: Path, study: str, pieces: _Pieces, loaded: LoadedStudy) -> None:

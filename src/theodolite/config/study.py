@@ -262,7 +262,7 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
         return Pack()
     source = read_yaml(resource.raw, f"{name}/pack.yaml")
     spec = validated(source, PackSpec, owner=f"pack `{name}`")
-    context.diagnostics.add(*source.faults)
+    context.diagnostics.add(*source.diagnostics)
     if spec is None:
         return Pack()
     context.packs.append(f"packs/{name}")

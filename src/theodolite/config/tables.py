@@ -50,7 +50,7 @@ class InputTable:
         encoding: Detected encoding, e.g. `UTF-8`.
         delimiter: `comma`, `semicolon`, `tab`, or `JSON lines`.
         sha256: Hash of the file's bytes.
-        faults: Errors in unusable rows.
+        diagnostics: Errors in unusable rows.
     """
 
     file: str
@@ -60,7 +60,7 @@ class InputTable:
     encoding: str = ""
     delimiter: str = ""
     sha256: str = ""
-    faults: tuple[LocatedDiagnostic, ...] = field(default=())
+    diagnostics: tuple[LocatedDiagnostic, ...] = field(default=())
 
     @property
     def described(self) -> str:
@@ -72,7 +72,7 @@ class InputTable:
 def read_table(
     path: Path, file: str, *, on_rows: OnRows | None = None, read: Callable[[Path], bytes] = Path.read_bytes
 ) -> InputTable:
-    """Return the rows of a file; its errors are in `faults`.
+    """Return the rows of a file; its errors are in `diagnostics`.
 
     Args:
         path: The file.
@@ -94,7 +94,7 @@ def _unpacked(stored: bytes) -> bytes:
 
 
 def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> InputTable:
-    """Return the rows of a file's bytes; their errors are in `faults`.
+    """Return the rows of a file's bytes; their errors are in `diagnostics`.
 
     Args:
         stored: The bytes, plain or gzipped.
@@ -169,7 +169,7 @@ def decoded(raw: bytes) -> tuple[str, str]:
 
 
 def _broken(file: str, message: str) -> InputTable:
-    return InputTable(file=file, faults=(LocatedDiagnostic(file=file, message=message),))
+    return InputTable(file=file, diagnostics=(LocatedDiagnostic(file=file, message=message),))
 
 
 def _is_json_lines(name: str, stored: bytes) -> bool:
@@ -205,7 +205,7 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
         lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter=_DELIMITERS[delimiter],
-        faults=tuple(diagnostics),
+        diagnostics=tuple(diagnostics),
     )
 
 
@@ -309,7 +309,7 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
         lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter="JSON lines",
-        faults=tuple(diagnostics),
+        diagnostics=tuple(diagnostics),
     )
 
 

@@ -46,7 +46,7 @@ class Remarks:
         remarks: The remarks, in order of the file.
         about: Fields and values of each conversation.
         notes: Notes on the format, if it is unusual.
-        faults: All errors.
+        diagnostics: All errors.
         sha256: Hash of the file's bytes.
     """
 
@@ -54,7 +54,7 @@ class Remarks:
     remarks: tuple[Utterance, ...] = ()
     about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    faults: tuple[LocatedDiagnostic, ...] = ()
+    diagnostics: tuple[LocatedDiagnostic, ...] = ()
     sha256: str = ""
 
     @property
@@ -115,13 +115,13 @@ class Threads:
 
     Attributes:
         ways: The paths, in order of the file.
-        faults: All contradictions in how remarks answer each other.
+        diagnostics: All contradictions in how remarks answer each other.
         n_left: Remarks that belong to no path; count.
         n_orphans: Remarks that answer a missing remark and therefore start a path; count.
     """
 
     ways: tuple[ThreadWay, ...] = ()
-    faults: tuple[LocatedDiagnostic, ...] = ()
+    diagnostics: tuple[LocatedDiagnostic, ...] = ()
     n_left: int = 0
     n_orphans: int = 0
 
@@ -136,7 +136,7 @@ def threads_of(file: str, remarks: Sequence[Utterance], branching: Ways) -> Thre
     """
     known = {remark.key: remark for remark in remarks}
     if diagnostics := _contradictions(file, remarks, known):
-        return Threads(faults=tuple(diagnostics))
+        return Threads(diagnostics=tuple(diagnostics))
     n_orphans = sum(bool(remark.answers) and remark.answers not in known for remark in remarks)
     if branching is Ways.TIME:
         return Threads(ways=tuple(_in_time(remarks)), n_orphans=n_orphans)
@@ -147,7 +147,7 @@ def threads_of(file: str, remarks: Sequence[Utterance], branching: Ways) -> Thre
             f"branches so often that its paths contain {steps:,} remarks; at most {MOST_STEPS:,} are read. Choose "
             "`longest`"
         )
-        return Threads(faults=(LocatedDiagnostic(file=file, message=message),))
+        return Threads(diagnostics=(LocatedDiagnostic(file=file, message=message),))
     n_ends = _n_ends(ends)
     result = [
         ThreadWay(
@@ -332,7 +332,7 @@ def silent_among(speakers: ThreadSpeakers, remarks: Remarks) -> tuple[str, ...]:
 
 
 def turns_of(remarks: Remarks, speakers: ThreadSpeakers) -> ThreadTable:
-    """Return remarks as a table with one row per turn; all errors are in the table's `faults`.
+    """Return remarks as a table with one row per turn; all errors are in the table's `diagnostics`.
 
     Consecutive remarks of one side are one prompt or one response. A dialogue
     that the application starts has an empty first prompt.
@@ -343,8 +343,8 @@ def turns_of(remarks: Remarks, speakers: ThreadSpeakers) -> ThreadTable:
     """
     bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
     threads = threads_of(remarks.file, remarks.remarks, speakers.ways)
-    if diagnostics := (*remarks.faults, *threads.faults, *_unheard(remarks, speakers)):
-        return ThreadTable(table=replace(bare, faults=diagnostics), notes=remarks.notes)
+    if diagnostics := (*remarks.diagnostics, *threads.diagnostics, *_unheard(remarks, speakers)):
+        return ThreadTable(table=replace(bare, diagnostics=diagnostics), notes=remarks.notes)
     relevant = [(way, [remark for remark in way.remarks if not speakers.is_neither(remark)]) for way in threads.ways]
     answered = [(way, stored) for way, stored in relevant if any(map(speakers.is_reply, stored))]
     located_rows = [located for way, stored in answered for located in _rows(way, stored, speakers, remarks)]
@@ -367,7 +367,7 @@ _SIDES = ("prompt", "response")
 
 def _unheard(remarks: Remarks, speakers: ThreadSpeakers) -> list[LocatedDiagnostic]:
     """Return the reason why the file has no speaker for the application."""
-    if remarks.faults or not remarks.remarks:
+    if remarks.diagnostics or not remarks.remarks:
         return []
     fields, values = remarks.fields, remarks.values(speakers.speaker_field)
     message = ""

@@ -134,7 +134,7 @@ class ToolResults:
         dialogues: Dialogues with their scores, in the file's order.
         figures: Figures that the file states.
         notes: Notes on omissions or changes.
-        faults: All errors, with their lines.
+        diagnostics: All errors, with their lines.
     """
 
     tool: str
@@ -144,7 +144,7 @@ class ToolResults:
     dialogues: tuple[ToolDialogue, ...] = ()
     figures: tuple[StatedFigure, ...] = ()
     notes: tuple[str, ...] = ()
-    faults: tuple[LocatedDiagnostic, ...] = ()
+    diagnostics: tuple[LocatedDiagnostic, ...] = ()
 
 
 def mean_figures(stated: Mapping[str, float], values: Mapping[str, Sequence[float]], name: str) -> list[StatedFigure]:
@@ -170,7 +170,7 @@ def mean_figures(stated: Mapping[str, float], values: Mapping[str, Sequence[floa
     ]
 
 
-class FormatFaults:
+class FormatDiagnostics:
     """Collects the errors of a file as paths into its content; lines are looked up at the end."""
 
     def __init__(self, file: str, text: str, lines: Sequence[int]) -> None:
@@ -182,11 +182,11 @@ class FormatFaults:
             lines: Line of each record, for JSON Lines; empty for one JSON document.
         """
         self._file, self._text, self._lines = file, text, lines
-        self._faults: list[tuple[JsonPath, str]] = []
+        self._diagnostics: list[tuple[JsonPath, str]] = []
 
     def add(self, path: JsonPath, message: str) -> None:
         """Add an error at a path into the content."""
-        self._faults.append((path, message))
+        self._diagnostics.append((path, message))
 
     def line_of(self, path: JsonPath) -> int:
         """Return the line of a value, from 1."""
@@ -198,7 +198,7 @@ class FormatFaults:
         """Return the errors with their lines, in order of the file."""
         diagnostics = [
             LocatedDiagnostic(file=self._file, line=self.line_of(path), message=message)
-            for path, message in dict.fromkeys(self._faults)
+            for path, message in dict.fromkeys(self._diagnostics)
         ]
         return tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.line))
 
@@ -295,14 +295,14 @@ class ResultSource:
 
     Attributes:
         records: The records: lines of JSON Lines, or one document.
-        faults: Errors so far.
+        diagnostics: Errors so far.
         figures: Figures that the file states.
         notes: Remarks.
         version: Version of the tool.
     """
 
     records: Sequence[Any]
-    faults: FormatFaults
+    diagnostics: FormatDiagnostics
     figures: list[StatedFigure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     version: str = ""
@@ -317,11 +317,11 @@ class ResultSource:
             if isinstance(entry, dict):
                 yield path, entry
             else:
-                self.faults.add(path, "is not a JSON object; expected an object for each record")
+                self.diagnostics.add(path, "is not a JSON object; expected an object for each record")
 
     def line(self, path: JsonPath) -> int:
         """Return the line of a record."""
-        return self.faults.line_of(path)
+        return self.diagnostics.line_of(path)
 
 
 def first_of(records: Sequence[Any]) -> Record:
@@ -432,7 +432,7 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[RecordedTurn,
     return tuple(rows), "\n\n".join(filter(None, system))
 
 
-def messages_fault(messages: Any, key: str = "messages") -> str:
+def messages_error(messages: Any, key: str = "messages") -> str:
     """Return the error in a list of chat messages; empty if there is none."""
     if not isinstance(messages, list) or not messages:
         return f"has no `{key}`; expected a list of messages with `role` and `content`"

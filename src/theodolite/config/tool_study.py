@@ -22,7 +22,7 @@ from theodolite.config.tool_results import (
     criteria_of,
     kind_of,
     mean_figures,
-    messages_fault,
+    messages_error,
     number_text,
     outcome_of,
     plain_name,
@@ -357,8 +357,8 @@ def inspect_results(
     """
     reader = _LogReader(header, file)
     dialogues = [dialogue for sample in samples if (dialogue := reader.dialogue(sample)) is not None]
-    if not dialogues and not reader.faults:
-        reader.faults.append(LocatedDiagnostic(file=file, message="contains no sample; expected a finished log"))
+    if not dialogues and not reader.diagnostics:
+        reader.diagnostics.append(LocatedDiagnostic(file=file, message="contains no sample; expected a finished log"))
     status = str(header.get("status", ""))
     unfinished = () if status == "success" else (f"the evaluation ended with status {status}",)
     failed = (f"{reader.n_failed} annotations failed in the log and have no label",) if reader.n_failed else ()
@@ -370,7 +370,7 @@ def inspect_results(
         dialogues=tuple(dialogues),
         figures=tuple(reader.figures()),
         notes=(*unfinished, *failed),
-        faults=few_of(reader.faults, file),
+        diagnostics=few_of(reader.diagnostics, file),
     )
 
 
@@ -378,7 +378,7 @@ class _LogReader:
     """Reads the samples of one log."""
 
     def __init__(self, header: Mapping[str, Any], file: str) -> None:
-        self.faults: list[LocatedDiagnostic] = []
+        self.diagnostics: list[LocatedDiagnostic] = []
         self.n_failed = 0
         self._header, self._file, self._eval = header, file, header["eval"]
         self._is_own = OWN_TAG in (self._eval.get("tags") or ())
@@ -390,7 +390,7 @@ class _LogReader:
         error = (sample.get("error") or {}).get("message", "")
         turns, system = self._turns(sample, error=error)
         if turns is None:
-            self.faults.append(LocatedDiagnostic(file=self._file, message=f"{location}: {system}"))
+            self.diagnostics.append(LocatedDiagnostic(file=self._file, message=f"{location}: {system}"))
             return None
         columns = {"task": "" if self._is_own else str(self._eval.get("task", "")), "system_prompt": system}
         columns |= {"expected": text_of(sample.get("target")), "error": error}
@@ -421,7 +421,7 @@ class _LogReader:
         if not messages:
             given = sample.get("input")
             messages = given if isinstance(given, list) else [{"role": "user", "content": text_of(given)}]
-        problem = messages_fault(messages)
+        problem = messages_error(messages)
         return (None, problem) if problem else turns_of(messages)
 
     def _scores(self, sample: Mapping[str, Any]) -> Iterator[ToolScore]:

@@ -17,7 +17,7 @@ from theodolite.config.tool_results import (
     ToolDialogue,
     ToolScore,
     first_of,
-    messages_fault,
+    messages_error,
     number_score,
     plain_name,
     role_of,
@@ -46,8 +46,8 @@ def langsmith_dialogues(source: ResultSource) -> list[ToolDialogue]:
             messages[0] if isinstance(messages, list) and messages and isinstance(messages[0], list) else messages
         )
         replies = [message for message in (_reply_in(outputs),) if message]
-        if problem := messages_fault(messages):
-            source.faults.add((*path, "inputs"), problem)
+        if problem := messages_error(messages):
+            source.diagnostics.add((*path, "inputs"), problem)
             continue
         turns, system = turns_of([*(messages or ()), *replies])
         metadata = (run.get("extra") or {}).get("metadata") or {}
@@ -192,9 +192,9 @@ def _langfuse_trace(source: ResultSource, key: str, trace: _LangfuseTrace) -> It
     """Yield the dialogues of one trace; an error if it has none."""
     shown = [row for row in trace.outer if _is_chat_row(row)][:1] or trace.calls or trace.outer[:1]
     pairs = [(row, _langfuse_chat(row)) for row in shown]
-    problem = messages_fault(pairs[0][1], "input") if pairs else "scores a trace that the file does not have"
+    problem = messages_error(pairs[0][1], "input") if pairs else "scores a trace that the file does not have"
     if problem:
-        source.faults.add(trace.path, problem)
+        source.diagnostics.add(trace.path, problem)
         return
     names = ("name", "trace_name") if trace.traces else ("trace_name", "provided_model_name", "model", "name")
     scores = tuple(_langfuse_score(score) for score in trace.scores)
@@ -233,7 +233,7 @@ def _langfuse_messages(role: str, value: object) -> list[Record]:
     """Return a chat or a plain text as messages; empty for any other value."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
-    if isinstance(value, list) and not messages_fault(value):
+    if isinstance(value, list) and not messages_error(value):
         return value
     if isinstance(value, dict) and role_of(value):
         return [value]
@@ -272,8 +272,8 @@ def opentelemetry_dialogues(source: ResultSource) -> list[ToolDialogue]:
         messages = _span_messages(span)
         if not messages:
             continue
-        if problem := messages_fault(messages, "gen_ai.input.messages"):
-            source.faults.add(path, problem)
+        if problem := messages_error(messages, "gen_ai.input.messages"):
+            source.diagnostics.add(path, problem)
             continue
         turns, system = turns_of(messages)
         names = ("gen_ai.agent.name", "gen_ai.request.model", "llm.model_name")

@@ -214,7 +214,7 @@ def _shared_texts(language: str, context: LoadContext) -> list[PackTranslationSp
         if resource is not None:
             source = read_yaml(resource.raw, file)
             spec = validated(source, PackTranslationSpec, owner=f"translation `{language}` of `{pack}`")
-            context.diagnostics.add(*source.faults)
+            context.diagnostics.add(*source.diagnostics)
             specs += [spec] if spec is not None else []
     return specs
 

@@ -20,7 +20,7 @@ from theodolite.domain.schema import Questionnaire
 from theodolite.domain.study import Study
 from theodolite.domain.tree import TESTER, AnswersNode, Dimension, TreeDesign, TreeNode, ValueRange
 from theodolite.domain.tree_form import design_of, outline_of
-from theodolite.measurement.trees.checks import design_faults
+from theodolite.measurement.trees.checks import design_diagnostics
 from theodolite.measurement.trees.construction import SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.methods import methods_with
 from theodolite.testing.design import tester_blocks
@@ -104,11 +104,11 @@ def _design(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) 
     try:
         design = build_design(outline_of(plain), sources) if entry.spec.topology else design_of(plain)
     except InputError as error:
-        _complain(entry, error.faults or (Diagnostic(path=(), message=str(error)),), context)
+        _complain(entry, error.diagnostics or (Diagnostic(path=(), message=str(error)),), context)
         return None
     _note_left_out(entry, sources, context)
     bound = _bound(entry, design, sources, context)
-    diagnostics = design_faults(bound, methods_with(context.resolver.summaries))
+    diagnostics = design_diagnostics(bound, methods_with(context.resolver.summaries))
     _complain(entry, diagnostics, context)
     return None if diagnostics else bound
 

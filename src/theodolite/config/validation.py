@@ -291,7 +291,7 @@ class _Mender:
             self._wrong_value(path, misfit)
 
     def _say(self, path: Path, message: str, *, at_key: bool = False) -> None:
-        self._source.faults.append(self._source.locate(Diagnostic(path=path, message=message, at_key=at_key)))
+        self._source.diagnostics.append(self._source.locate(Diagnostic(path=path, message=message, at_key=at_key)))
 
     def _unknown_key(self, path: Path, loc: tuple[str | int, ...]) -> None:
         key = str(path[-1])

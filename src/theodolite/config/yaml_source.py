@@ -86,7 +86,7 @@ class YamlSource:
         values: Position of the value at each path.
         renamed: Path in the file for each path that a repair renamed.
         dropped: Paths that were removed because of an error.
-        faults: YAML errors of the text.
+        diagnostics: YAML errors of the text.
     """
 
     file: str
@@ -96,7 +96,7 @@ class YamlSource:
     values: dict[Path, SourceLocation] = field(default_factory=dict)
     renamed: dict[Path, Path] = field(default_factory=dict)
     dropped: set[Path] = field(default_factory=set)
-    faults: list[LocatedDiagnostic] = field(default_factory=list)
+    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
 
     def locate(self, diagnostic: Diagnostic) -> LocatedDiagnostic:
         """Return an error with file, line and column."""
@@ -141,21 +141,21 @@ class YamlSource:
 
 
 def read_yaml(raw: bytes, file: str) -> YamlSource:
-    """Return the content of a YAML file; its YAML errors are in `faults`."""
+    """Return the content of a YAML file; its YAML errors are in `diagnostics`."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         message = f"is not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
-        return YamlSource(file=file, lines=[], faults=[LocatedDiagnostic(file=file, line=line, message=message)])
+        return YamlSource(file=file, lines=[], diagnostics=[LocatedDiagnostic(file=file, line=line, message=message)])
     source = YamlSource(file=file, lines=[strike_out(line) for line in _LINE_END.split(text)])
     try:
         node = _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _composed(text)
     except YAMLError as error:
-        source.faults.append(_syntax_diagnostic(source, error))
+        source.diagnostics.append(_syntax_diagnostic(source, error))
         return source
     except RecursionError:
-        source.faults.append(LocatedDiagnostic(file=file, message="is nested too deeply"))
+        source.diagnostics.append(LocatedDiagnostic(file=file, message="is nested too deeply"))
         return source
     _YamlReader(source).read_root(node)
     return source
@@ -292,7 +292,7 @@ class _YamlReader:
         if not who:
             return value
         self._strike(who, node)
-        if value.tag != "secret":  # otherwise its shape gave it away, and it has its fault already
+        if value.tag != "secret":  # otherwise its shape gave it away, and it has its error already
             self._complain(f"{WORDS}. The value is not shown", node=node)
         return Scalar(without_userinfo(value), "secret")
 
@@ -319,7 +319,7 @@ class _YamlReader:
     def _complain(self, message: str, *, node: Node | None = None) -> None:
         location = _location_of(node) if node is not None else SourceLocation(line=0, column=0, width=1)
         lines = self._source.lines
-        self._source.faults.append(
+        self._source.diagnostics.append(
             LocatedDiagnostic(
                 file=self._source.file,
                 line=location.line,
@@ -519,5 +519,5 @@ class InvalidStudyError(StudyError):
             Diagnostic(path=(), message=diagnostic.text, severity=diagnostic.severity)
             for diagnostic in located_diagnostics
         )
-        super().__init__(render_diagnostics(located_diagnostics, ending=ending), faults=plain)
+        super().__init__(render_diagnostics(located_diagnostics, ending=ending), diagnostics=plain)
         self.located_diagnostics = located_diagnostics

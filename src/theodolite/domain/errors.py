@@ -88,12 +88,12 @@ class TheodoliteError(Exception):
 
 
 class InputError(TheodoliteError):
-    """The user's input is invalid; `faults` lists all errors."""
+    """The user's input is invalid; `diagnostics` lists all errors."""
 
-    def __init__(self, message: str, *, faults: Iterable[Diagnostic] = ()) -> None:
+    def __init__(self, message: str, *, diagnostics: Iterable[Diagnostic] = ()) -> None:
         """Store the message and the errors that it summarises."""
         super().__init__(message)
-        self.faults = tuple(faults)
+        self.diagnostics = tuple(diagnostics)
 
 
 class StudyError(InputError):

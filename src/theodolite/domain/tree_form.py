@@ -68,7 +68,7 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
         plain: The content of a file; see `docs/reference/tree-file.md`.
 
     Raises:
-        InputError: If it is not a design; `faults` lists all errors.
+        InputError: If it is not a design; `diagnostics` lists all errors.
     """
     reader = _FormReader()
     reader.known(plain, DESIGN_KEYS, ())
@@ -86,8 +86,8 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
         views=views,
     )
     design = reader.guarded(make, ())
-    if reader.faults or design is None:
-        raise InputError(_all_words(reader.faults), faults=reader.faults)
+    if reader.diagnostics or design is None:
+        raise InputError(_all_words(reader.diagnostics), diagnostics=reader.diagnostics)
     return design
 
 
@@ -95,7 +95,7 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     """Return the outline that a plain form describes: a topology and its dimensions.
 
     Raises:
-        InputError: If it is not an outline; `faults` lists all errors.
+        InputError: If it is not an outline; `diagnostics` lists all errors.
     """
     reader = _FormReader()
     reader.known(plain, OUTLINE_KEYS, ())
@@ -103,8 +103,8 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     views = reader.each(plain, "views", _view)
     keys = ("tree", "topology", "edition", "about")
     named = [reader.guarded(partial(reader.text, plain.get(key), key), (key,)) or "" for key in keys]
-    if reader.faults:
-        raise InputError(_all_words(reader.faults), faults=reader.faults)
+    if reader.diagnostics:
+        raise InputError(_all_words(reader.diagnostics), diagnostics=reader.diagnostics)
     return TreeOutline(
         name=named[0], topology=named[1], dimensions=dimensions, edition=named[2], about=named[3], views=views
     )
@@ -143,7 +143,7 @@ def range_of(text: str) -> ValueRange | None:
 class _FormReader:
     """Reads plain values and records every error with its path."""
 
-    faults: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def each(self, plain: Mapping[str, Any], section: str, make: Callable[[_FormReader, str, Any], T]) -> tuple[T, ...]:
         """Return the parsed entries of a section; invalid entries are reported."""
@@ -158,7 +158,7 @@ class _FormReader:
         try:
             return make()
         except InputError as error:
-            self.faults.append(Diagnostic(path=path, message=str(error), at_key=True))
+            self.diagnostics.append(Diagnostic(path=path, message=str(error), at_key=True))
             return None
 
     def known(self, plain: Mapping[str, Any], keys: Sequence[str], path: tuple[str | int, ...]) -> None:
@@ -166,7 +166,9 @@ class _FormReader:
         for key in plain:
             if key not in keys:
                 tail = did_you_mean(str(key), keys) or f"; known here: {', '.join(keys)}"
-                self.faults.append(Diagnostic(path=(*path, key), message=f"unknown key `{key}`{tail}", at_key=True))
+                self.diagnostics.append(
+                    Diagnostic(path=(*path, key), message=f"unknown key `{key}`{tail}", at_key=True)
+                )
 
     def mapping(self, value: Any, what: str) -> Mapping[str, Any]:
         if value is None or isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Discovery: the parts of installed plugins, with all faults at once."""
+"""Discovery: the parts of installed plugins, with all errors at once."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def installed_plugins(candidates: Iterable[EntryPoint] | None = None) -> Plugins
         candidates: Entry points to look at; those of the environment by default.
 
     Raises:
-        InputError: If plugins cannot be loaded or two parts have one name; lists all faults with plugin, package
+        InputError: If plugins cannot be loaded or two parts have one name; lists all errors with plugin, package
             and remedy.
     """
     points = sorted(entry_points(group=GROUP) if candidates is None else candidates, key=lambda point: point.name)

@@ -115,7 +115,7 @@ class Importer:
     Attributes:
         name: Name, e.g. `our-house/log`.
         fits: Whether a file has this format, from its name and its bytes.
-        read: Returns dialogues and scores, or diagnostics with line numbers in `faults`.
+        read: Returns dialogues and scores, or diagnostics with line numbers in `diagnostics`.
         title: Short description.
     """
 

@@ -94,7 +94,7 @@ class ShownDiagnostic:
         return f"{self.item.line}:{self.item.column}:{self.item.width}:{self.suggested}"
 
     @property
-    def is_fault(self) -> bool:
+    def is_error(self) -> bool:
         """Whether it prevents a run of the study."""
         return self.item.severity is Severity.ERROR
 
@@ -442,7 +442,7 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
     form = _form(request, edited, shown)
     names = edited.files.names()
     findings = [_finding(item, shown.name, edited, names) for item in reading.diagnostics]
-    faults = [finding for finding in findings if finding.is_fault]
+    errors = [finding for finding in findings if finding.is_error]
     buttons = study_trials.trial_buttons(reading.loaded.study) if reading.loaded is not None else {}
     steps = _steps(request, edited, shown, [finding for finding in findings if finding.is_problem], form)
     return {
@@ -454,11 +454,11 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
         "kind": (request.POST if request.method == "POST" else request.GET).get("kind", ""),
         **_rows(form, findings, buttons, str(steps["step"])),
         **steps,
-        "files": [(name, edited.page(name), _n_in(faults, name)) for name in names],
+        "files": [(name, edited.page(name), _n_in(errors, name)) for name in names],
         "drafts": edited.files.drafts() if edited.files.has_drafts else (),
-        "findings": sorted(findings, key=lambda finding: (not finding.is_fault, not finding.is_here)),
+        "findings": sorted(findings, key=lambda finding: (not finding.is_error, not finding.is_here)),
         "table_uses": table_uses(edited.files),
-        "n_faults": len(faults),
+        "n_errors": len(errors),
         "deleted": [(name, edited.page(name)) for name in edited.files.deleted()],
         "can_move": shown.name != edited.files.main and not shown.is_missing,
         "groups": group_choices(edited.files, shown.text) if form and form.path == ("personas",) else None,
@@ -533,7 +533,7 @@ def _rows(
     """Return the fields of a form, each with the errors on its line and the buttons that try it."""
     lines: dict[int, list[ShownDiagnostic]] = {}
     for finding in findings:
-        if finding.is_here and finding.is_fault:
+        if finding.is_here and finding.is_error:
             lines.setdefault(finding.item.line, []).append(finding)
     tries = [(heading, button) for heading, group in buttons.items() for button in group]
     fields, more = of_step(form, step) if form else ((), ())
@@ -546,15 +546,15 @@ def _rows(
     }
 
 
-def _n_in(faults: Sequence[ShownDiagnostic], name: str) -> int:
-    return sum(finding.item.file == name for finding in faults)
+def _n_in(errors: Sequence[ShownDiagnostic], name: str) -> int:
+    return sum(finding.item.file == name for finding in errors)
 
 
 def _steps(
     request: HttpRequest,
     edited: EditedStudy,
     shown: StudyText,
-    faults: Sequence[ShownDiagnostic],
+    errors: Sequence[ShownDiagnostic],
     form: PartForm | None,
 ) -> dict[str, object]:
     """Return the steps of the study file, or the parts of another file that has forms."""
@@ -578,7 +578,7 @@ def _steps(
         files.main: 0,
         **{field.value: field.line for field in (*top.fields, *top.more) if field.value and field.line},
     }
-    items = [finding.item for finding in faults if finding.item.file in lines]
+    items = [finding.item for finding in errors if finding.item.file in lines]
     diagnostics = [replace(item, line=lines[item.file] or item.line) for item in items]
     steps = shown_steps(top, diagnostics, location)
     following = next((later for current, later in pairwise(steps) if current.is_current), None)

@@ -77,13 +77,13 @@ class StepPart:
     Attributes:
         field: Its key in the file.
         address: Address of its form.
-        n_faults: Errors in the part; count.
+        n_errors: Errors in the part; count.
         is_current: Whether the page shows it.
     """
 
     field: FormField
     address: str
-    n_faults: int
+    n_errors: int
     is_current: bool
 
 
@@ -96,7 +96,7 @@ class ShownStep:
         step: The step.
         address: Address of its form.
         parts: Its parts; without those that the form of the step contains.
-        n_faults: Errors and open items in its parts; count.
+        n_errors: Errors and open items in its parts; count.
         is_set: Whether the file has one of its parts.
         is_from_pack: Whether it has none of them, and a pack contains such parts.
         is_current: Whether the page shows it.
@@ -106,7 +106,7 @@ class ShownStep:
     step: EditorStep
     address: str
     parts: tuple[StepPart, ...]
-    n_faults: int
+    n_errors: int
     is_set: bool
     is_from_pack: bool
     is_current: bool
@@ -114,7 +114,7 @@ class ShownStep:
     @property
     def icon(self) -> str:
         """Icon of its state."""
-        if self.n_faults:
+        if self.n_errors:
             return "alert-triangle"
         return "circle-check" if self.is_set or self.is_from_pack else "circle-dashed"
 
@@ -162,21 +162,21 @@ def _shown(
         StepPart(
             field=fields[key],
             address=f"{location.base}&at={_form_of(fields[key])}&step={step.key}",
-            n_faults=counts.get(key, 0),
+            n_errors=counts.get(key, 0),
             is_current=_form_of(fields[key]) == location.part,
         )
         for key in step.parts
         if step.opens_part or fields[key].widget is Widget.LINK
     )
     at = step.parts[0] if step.parts and step.opens_part and fields[step.parts[0]].widget is Widget.LINK else GENERAL
-    n_faults = sum(counts.values()) if step.key == PUBLISH else sum(counts.get(key, 0) for key in step.parts)
+    n_errors = sum(counts.values()) if step.key == PUBLISH else sum(counts.get(key, 0) for key in step.parts)
     is_set = any(fields[key].is_set for key in step.parts)
     return ShownStep(
         number=number,
         step=step,
         address=f"{location.base}&at={at}&step={step.key}",
         parts=parts,
-        n_faults=n_faults,
+        n_errors=n_errors,
         is_set=is_set,
         is_from_pack=not is_set and step.is_in_packs and fields["pack"].is_set,
         is_current=location.is_at(step),

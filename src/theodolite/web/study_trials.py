@@ -188,7 +188,7 @@ def refused(request: HttpRequest, edited: EditedStudy, error: TheodoliteError) -
 
 
 def problem_of(error: TheodoliteError) -> str:
-    """Return the text of an error for a page; all faults of a study with their lines."""
+    """Return the text of an error for a page; all errors of a study with their lines."""
     if isinstance(error, InvalidStudyError):
         return render_diagnostics(error.located_diagnostics, limit=20, ending="Correct the errors, then try again.")
     return str(error)
@@ -278,7 +278,7 @@ def _loaded(edited: EditedStudy, unsaved: UnsavedText) -> tuple[LoadedStudy, Tri
 
     Raises:
         InputError: If the text adds code or keys that only the operator may add.
-        InvalidStudyError: If it has faults.
+        InvalidStudyError: If it has errors.
     """
     with with_unsaved(edited.files, unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
         return reading.loaded, _access(edited, reading)

@@ -8,7 +8,7 @@ import pytest
 
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.shards import PIPELINES, PipelineOptions, write_pipeline
-from theodolite.config.azure_pipelines import check_pipeline, is_pipeline, pipeline_faults
+from theodolite.config.azure_pipelines import check_pipeline, is_pipeline, pipeline_diagnostics
 from theodolite.config.loading import load_study
 from theodolite.config.yaml_source import InvalidStudyError
 
@@ -111,7 +111,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", PIPELINES)
 def test_generated_pipelines_have_no_errors(folder: Path, name: str) -> None:
     assert is_pipeline(folder / name)
-    assert pipeline_faults(folder / name) == []
+    assert pipeline_diagnostics(folder / name) == []
     check_pipeline(folder / name)
 
 

@@ -99,7 +99,7 @@ def test_all_errors_are_reported_at_once_with_their_paths():
     with pytest.raises(InputError) as refusal:
         design({"x": {"summary": "max", "off": 1}, "y": {"answers": "q", "scale": "?"}}, dimensiosn={})
 
-    assert [fault.path for fault in refusal.value.faults] == [
+    assert [fault.path for fault in refusal.value.diagnostics] == [
         ("dimensiosn",), ("nodes", "x", "off"), ("nodes", "y"),
     ]  # fmt: skip
 

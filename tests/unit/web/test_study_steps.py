@@ -46,7 +46,7 @@ def test_errors_and_open_items_count_at_the_step_of_their_line_and_notes_do_not(
     found = [at_line(4), at_line(6, Severity.OPEN), at_line(6, Severity.NOTE), at_line(0)]
     shown = steps(STUDY, *found)
 
-    assert {key: item.n_faults for key, item in shown.items() if item.n_faults} == {
+    assert {key: item.n_errors for key, item in shown.items() if item.n_errors} == {
         "study": 1, "applications": 1, "levels": 1, PUBLISH: 3,
     }  # fmt: skip
     assert shown["levels"].icon == "alert-triangle"

@@ -21,7 +21,7 @@ from theodolite.domain.tree import (
 from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods, RangeAfter, SummaryMethod
 
 NODES = "nodes"
-"""Key of the nodes in a tree's file, the first part of faults' paths."""
+"""Key of the nodes in a tree's file, the first part of the paths of its errors."""
 
 _FLIPPED = {
     Orientation.HIGHER_IS_WORSE: Orientation.LOWER_IS_WORSE,
@@ -55,7 +55,7 @@ Kinds = Mapping[str, NodeKind]
 """Name of a node to its value."""
 
 
-def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
+def design_diagnostics(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
     """Return all errors of a design, each once and with its path from the root."""
     structural = tuple(_structure_errors(design, methods))
     if structural:
@@ -69,14 +69,14 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
     """Return the value of each node.
 
     Raises:
-        InputError: If the design has errors; `faults` lists all of them.
+        InputError: If the design has errors; `diagnostics` lists all of them.
     """
     diagnostics = list(_structure_errors(design, methods))
     kinds = {} if diagnostics else _kinds(design, methods, diagnostics)
     if diagnostics:
         lines = "; ".join(f"{'.'.join(map(str, diagnostic.path))}: {diagnostic.message}" for diagnostic in diagnostics)
         message = f"tree `{design.name}` cannot be used: {lines}"
-        raise InputError(message, faults=diagnostics)
+        raise InputError(message, diagnostics=diagnostics)
     return kinds
 
 

@@ -159,7 +159,7 @@ def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
     if topology is None:
         near = did_you_mean(outline.topology, TOPOLOGIES) or f"; topologies are {', '.join(TOPOLOGIES)}"
         message = f"tree `{outline.name}` has an unknown topology `{outline.topology}`{near}"
-        raise InputError(message, faults=[Diagnostic(path=("topology",), message=message)])
+        raise InputError(message, diagnostics=[Diagnostic(path=("topology",), message=message)])
     items = sources.items() | sources.named_answers(outline.dimensions)
     builder = _DesignBuilder(topology=topology, items=items, sources=sources)
     dimensions = outline.dimensions or tuple(
@@ -406,7 +406,7 @@ def _orientation(item: RiskItem) -> Orientation:
             f"question `{item.source}` measures a risk, but the bad end of its scale is not stated; state its "
             "`orientation`, or use a defect rule"
         )
-        raise InputError(message, faults=[Diagnostic(path=("dimensions",), message=message)])
+        raise InputError(message, diagnostics=[Diagnostic(path=("dimensions",), message=message)])
     return stated
 
 

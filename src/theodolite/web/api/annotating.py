@@ -41,8 +41,8 @@ from theodolite.web.senior.home import own_item
 
 router = Router(tags=["Annotations"])
 
-RequestFault = dict[str, Any]
-"""One fault of a request, as JSON takes it."""
+RequestErrorEntry = dict[str, Any]
+"""One error of a request, as JSON takes it."""
 
 _QuestionRef = tuple[str, int | None]
 """A question, and the turn that it is about; None for the dialogue."""
@@ -57,7 +57,7 @@ def next_task(request: HttpRequest, study: str, query: Query[task_records.TaskQu
         raise Conflict(message)
     known = [category.name for category in annotator.design.categories]
     if query.category and query.category not in known:
-        raise refused([_fault("query.category", f"one of {', '.join(known)}", query.category, known)])
+        raise refused([_error_entry("query.category", f"one of {', '.join(known)}", query.category, known)])
     reservation = assignment.next_work(
         annotator.records, annotator.queue, annotator.participant, category=query.category
     )
@@ -187,29 +187,29 @@ def _answers(task: AnnotatorTask, body: task_records.TaskAnswers) -> list[Answer
     items = {(item.question.name, item.turn): item for item in page_of_task(task).items}
     read: dict[_QuestionRef, Answer] = {}
     positions: dict[_QuestionRef, int] = {}
-    faults: list[RequestFault] = []
+    errors: list[RequestErrorEntry] = []
     for number, sent in enumerate(body.answers):
         at, ref = f"body.answers.{number}", (sent.question, sent.turn)
         item = items.get(ref)
         if item is None:
-            faults.append(_unknown_question(at, sent, items))
+            errors.append(_unknown_question(at, sent, items))
         elif ref in read:
-            faults.append(_fault(at, "one answer to each question and turn", _ref_text(ref)))
+            errors.append(_error_entry(at, "one answer to each question and turn", _ref_text(ref)))
         else:
             positions[ref] = number
-            read[ref], fault = _read(at, sent, item, task.dialogue)
-            faults += fault
-    faults += _needless(task, read, positions)
-    faults += _missing(task, read) if body.submit else []
-    if faults:
-        raise refused(faults)
+            read[ref], error_entry = _read(at, sent, item, task.dialogue)
+            errors += error_entry
+    errors += _needless(task, read, positions)
+    errors += _missing(task, read) if body.submit else []
+    if errors:
+        raise refused(errors)
     return list(read.values())
 
 
 def _read(
     at: str, sent: task_records.AnswerInput, item: AnnotationItem, dialogue: BlindDialogue
-) -> tuple[Answer, list[RequestFault]]:
-    """Return an answer; an unreadable one with its fault."""
+) -> tuple[Answer, list[RequestErrorEntry]]:
+    """Return an answer; an unreadable one with its error."""
     fields = dict(zip(item.fields, (sent.value.strip(), "\n".join(sent.quotes), sent.note.strip()), strict=True))
     try:
         answer = parse_item(fields, item, dialogue)
@@ -223,30 +223,30 @@ def _read(
     if scale.kind is ScaleKind.DECIMALS:
         expected = " or ".join([f"a number from {scale.lowest} to {scale.highest}", *known])
     unread = Answer(question=item.question.name, turn=item.turn, outcome=Outcome.UNPARSEABLE)
-    return unread, [_fault(f"{at}.value", expected, sent.value, known)]
+    return unread, [_error_entry(f"{at}.value", expected, sent.value, known)]
 
 
 def _unknown_question(
     at: str, sent: task_records.AnswerInput, items: Mapping[_QuestionRef, AnnotationItem]
-) -> RequestFault:
+) -> RequestErrorEntry:
     names = list(dict.fromkeys(question for question, _ in items))
     if sent.question not in names:
-        return _fault(f"{at}.question", f"one of {', '.join(names)}", sent.question, names)
+        return _error_entry(f"{at}.question", f"one of {', '.join(names)}", sent.question, names)
     turns = [turn for question, turn in items if question == sent.question]
     expected = "no turn: the question is about the dialogue"
     if turns != [None]:
         expected = f"one of {', '.join(map(str, sorted(turn for turn in turns if turn)))}"
-    return _fault(f"{at}.turn", expected, "null" if sent.turn is None else str(sent.turn))
+    return _error_entry(f"{at}.turn", expected, "null" if sent.turn is None else str(sent.turn))
 
 
 def _needless(
     task: AnnotatorTask, read: Mapping[_QuestionRef, Answer], positions: Mapping[_QuestionRef, int]
-) -> list[RequestFault]:
-    """Return the faults of answers to follow-ups that the other answers do not open."""
+) -> list[RequestErrorEntry]:
+    """Return the errors of answers to follow-ups that the other answers do not open."""
     instrument, turns = task.guideline.instrument, [turn.number for turn in task.dialogue.turns]
     is_asked = {(ref.question, ref.turn) for ref in asked(instrument, list(read.values()), turns)}
     return [
-        _fault(
+        _error_entry(
             f"body.answers.{number}",
             f"no answer: the question is asked only {condition_text(instrument.question(ref[0]))}",
             _ref_text(ref),
@@ -256,12 +256,12 @@ def _needless(
     ]
 
 
-def _missing(task: AnnotatorTask, read: Mapping[_QuestionRef, Answer]) -> list[RequestFault]:
-    """Return the faults of questions without an answer."""
+def _missing(task: AnnotatorTask, read: Mapping[_QuestionRef, Answer]) -> list[RequestErrorEntry]:
+    """Return the errors of questions without an answer."""
     turns = [turn.number for turn in task.dialogue.turns]
     still_open = open_questions(task.guideline.instrument, list(read.values()), turns)
     return [
-        _fault("body.answers", f"an answer to {_ref_text((ref.question, ref.turn))}", "none")
+        _error_entry("body.answers", f"an answer to {_ref_text((ref.question, ref.turn))}", "none")
         for ref in still_open
         if (ref.question, ref.turn) not in read
     ]
@@ -272,20 +272,23 @@ def _ref_text(ref: _QuestionRef) -> str:
     return f"`{question}`" if turn is None else f"`{question}` in turn {turn}"
 
 
-def _fault(where: str, expected: str, came: str, known: Sequence[str] = ()) -> RequestFault:
+def _error_entry(where: str, expected: str, came: str, known: Sequence[str] = ()) -> RequestErrorEntry:
     return {"where": where, "expected": f"{expected}{did_you_mean(came[:80], known)}", "came": came[:200]}
 
 
-def refused(faults: Sequence[RequestFault], *, outcome: str = "nothing was stored") -> ApiProblem:
-    """Return the refusal of a request that names all its faults.
+def refused(errors: Sequence[RequestErrorEntry], *, outcome: str = "nothing was stored") -> ApiProblem:
+    """Return the refusal of a request that names all its errors.
 
     Args:
-        faults: The faults.
+        errors: The errors.
         outcome: Consequence of the refusal.
     """
-    shown = "; ".join(f"`{fault['where']}`: expected {fault['expected']}; got {fault['came']}" for fault in faults[:3])
-    more = f"; and {len(faults) - 3} more, all in `errors`" if len(faults) > 3 else ""
-    return ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{outcome}: {shown}{more}", errors=faults)
+    shown = "; ".join(
+        f"`{error_entry['where']}`: expected {error_entry['expected']}; got {error_entry['came']}"
+        for error_entry in errors[:3]
+    )
+    more = f"; and {len(errors) - 3} more, all in `errors`" if len(errors) > 3 else ""
+    return ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{outcome}: {shown}{more}", errors=errors)
 
 
 @router.get("studies/{study}/queue", **documented("list_queue", task_records.QueueList))
@@ -339,20 +342,20 @@ def _queue_filter(reader: AnnotatorContext, query: task_records.QueueQuery) -> D
         ApiProblem: If it names something that the queue does not have; names all errors.
     """
     name, sign, value = query.group.partition("=")
-    faults = []
+    errors = []
     if query.group and not sign:
-        faults.append(_fault("query.group", "a name, `=` and a value", query.group))
+        errors.append(_error_entry("query.group", "a name, `=` and a value", query.group))
     known = {
         "scenario": (query.scenario, scenarios_in(reader.queue)),
         "category": (query.category, [category.name for category in reader.design.categories]),
     }
-    faults += [
-        _fault(f"query.{key}", f"one of {', '.join(names)}", asked_for, names)
+    errors += [
+        _error_entry(f"query.{key}", f"one of {', '.join(names)}", asked_for, names)
         for key, (asked_for, names) in known.items()
         if asked_for and asked_for not in names
     ]
-    if faults:
-        raise refused(faults, outcome="nothing was read")
+    if errors:
+        raise refused(errors, outcome="nothing was read")
     return DialogueFilter(
         scenario=query.scenario,
         level=query.level,
@@ -395,20 +398,20 @@ def import_labels(request: HttpRequest, study: str, body: task_records.LabelsInp
     """Store labels of a person from another tool, all or none; equal ones change nothing."""
     access = permitted(request, "import_labels", study)
     context = study_context_of(open_event_of(access.hosted), access.hosted.folder, server_store())
-    faults = _unfit(body, context.loaded.study)
-    if faults:
-        raise refused(faults)
+    errors = _unfit(body, context.loaded.study)
+    if errors:
+        raise refused(errors)
     rows = list(_rows(body))
     try:
         stored = import_label_rows(context, [row for _, row in rows], by=body.annotator)
     except InvalidStudyError as error:
         errors = [
             {
-                "where": rows[fault.line - 1][0],
-                "expected": fault.message,
-                "came": rows[fault.line - 1][1]["answer"][:200],
+                "where": rows[error_entry.line - 1][0],
+                "expected": error_entry.message,
+                "came": rows[error_entry.line - 1][1]["answer"][:200],
             }
-            for fault in error.located_diagnostics
+            for error_entry in error.located_diagnostics
         ]
         message = f"nothing was stored: {errors[0]['where']}: {errors[0]['expected']}"
         raise ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, message, errors=errors) from error
@@ -418,22 +421,22 @@ def import_labels(request: HttpRequest, study: str, body: task_records.LabelsInp
     return counts
 
 
-def _unfit(body: task_records.LabelsInput, study: Study) -> list[RequestFault]:
-    """Return the faults of the annotator, the guidelines and their versions."""
+def _unfit(body: task_records.LabelsInput, study: Study) -> list[RequestErrorEntry]:
+    """Return the errors of the annotator, the guidelines and their versions."""
     own = {annotator.name: annotator for annotator in study.annotators}
     person, guidelines = own.get(body.annotator), {guideline.name: guideline for guideline in study.guidelines}
     if person is not None and not person.by_hand:
         expected = "the name of a person; judges answer in runs of the study"
-        return [_fault("body.annotator", expected, body.annotator)]
+        return [_error_entry("body.annotator", expected, body.annotator)]
     known = [person.guideline] if person is not None else list(guidelines)
-    faults = []
+    errors = []
     for number, annotation in enumerate(body.annotations):
         at = f"body.annotations.{number}"
         if annotation.guideline not in known:
-            faults.append(_fault(f"{at}.guideline", f"one of {', '.join(known)}", annotation.guideline, known))
+            errors.append(_error_entry(f"{at}.guideline", f"one of {', '.join(known)}", annotation.guideline, known))
         elif annotation.guideline_version != (version := version_of(guidelines[annotation.guideline])):
-            faults.append(_fault(f"{at}.guideline_version", version, annotation.guideline_version))
-    return faults
+            errors.append(_error_entry(f"{at}.guideline_version", version, annotation.guideline_version))
+    return errors
 
 
 def _rows(body: task_records.LabelsInput) -> Iterator[tuple[str, dict[str, str]]]:

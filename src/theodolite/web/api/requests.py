@@ -34,7 +34,7 @@ TOKEN = "token"  # noqa: S105 - the access of an address
 PROBLEM_TYPE = "application/problem+json"
 """Media type of every error."""
 
-MOST_FAULTS = 200
+MOST_ERRORS = 200
 """Faults that one problem names at most; count."""
 
 LONGEST_POSITION = 18
@@ -308,15 +308,15 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
         case AuthenticationError() | HttpError() | RequestDataTooBig():
             return problem(request, *_refused_request(error))
         case ValidationError():
-            faults = [_fault(request, entry) for entry in error.errors[:MOST_FAULTS]]
-            detail = "; ".join(f"`{fault['where']}`: {fault['expected']}" for fault in faults[:5])
+            errors = [_error_entry(request, entry) for entry in error.errors[:MOST_ERRORS]]
+            detail = "; ".join(f"`{error_entry['where']}`: {error_entry['expected']}" for error_entry in errors[:5])
             detail += f"; and {len(error.errors) - 5} more" if len(error.errors) > 5 else ""
-            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, faults)
+            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors)
         case InvalidStudyError():
-            faults = [
-                {"where": fault.location, "expected": fault.text} for fault in error.located_diagnostics[:MOST_FAULTS]
+            errors = [
+                {"where": error_entry.location, "expected": error_entry.text} for error_entry in error.located_diagnostics[:MOST_ERRORS]
             ]
-            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, "the files of the study have errors", faults)
+            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, "the files of the study have errors", errors)
         case Http404():
             detail = str(error) or "there is nothing at this address"
             return problem(request, HTTPStatus.NOT_FOUND, detail)
@@ -335,14 +335,14 @@ def _refused_request(error: Exception) -> tuple[HTTPStatus, str]:
     return HTTPStatus.BAD_REQUEST, "expected a JSON document in UTF-8 as the body; the body cannot be read as one"
 
 
-def _fault(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
+def _error_entry(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
     """Return one validation error: position, expected value, and submitted value."""
     location = [str(part) for part in entry["loc"]]
     if location[0] == "body":
         del location[1:2]  # the name of the argument in the code
-    fault = {"where": ".".join(location), "expected": str(entry["msg"])}
+    error_entry = {"where": ".".join(location), "expected": str(entry["msg"])}
     came = request.GET.get(location[-1]) if location[0] == "query" else None
-    return fault | ({"came": came[:200]} if came is not None else {})
+    return error_entry | ({"came": came[:200]} if came is not None else {})
 
 
 def checked(view: Callable[..., HttpResponseBase], known: Callable[[str], Sequence[str]]) -> Callable[..., Any]:

@@ -227,7 +227,7 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
         "n_turns": sum(len(dialogue.turns) for dialogue in read.dialogues),
         **_speaking(looked),
     }
-    return _import_page(request, access, context, status=422 if request.method == "POST" and read.faults else 200)
+    return _import_page(request, access, context, status=422 if request.method == "POST" and read.diagnostics else 200)
 
 
 def _speaking(looked: Looked) -> dict[str, object]:

@@ -152,8 +152,8 @@ def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
             messages.success(request, f"Version {release.number} is published.")
             return redirect("organiser:editions", access.hosted.token)
         shown = _compared(access)
-    except InvalidStudyError as faults:
-        shown = {"errors": render_diagnostics(faults.located_diagnostics, limit=None, ending="Nothing was published.")}
+    except InvalidStudyError as error:
+        shown = {"errors": render_diagnostics(error.located_diagnostics, limit=None, ending="Nothing was published.")}
     known = access.hosted.editions.select_related("made_by").order_by("-number")
     return render(request, "web/organiser/editions.html", {"access": access, "editions": known, **shown})
 

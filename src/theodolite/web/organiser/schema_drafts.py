@@ -213,7 +213,7 @@ def publish_schema(
     Raises:
         Conflict: If another person has saved in the meantime, or the study's version may not be replaced.
         InputError: If qualifications should stay and no reason is stated.
-        StudyError: If the study is invalid with it; lists all faults.
+        StudyError: If the study is invalid with it; lists all errors.
     """
     hosted, names = draft.hosted, {name for name, stays in (keep or {}).items() if stays}
     if names and not note.strip():
@@ -348,9 +348,9 @@ class WrittenDraft:
     study: Study | None
 
     @property
-    def faults(self) -> tuple[LocatedDiagnostic, ...]:
+    def diagnostics(self) -> tuple[LocatedDiagnostic, ...]:
         """The errors in the text."""
-        return self.reading.faults
+        return self.reading.diagnostics
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:

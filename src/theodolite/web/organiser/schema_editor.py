@@ -145,8 +145,8 @@ def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResp
     number = int(sent.get("revision") or 0) if sent.get("revision", "").isdecimal() else 0
     try:
         made = publish_schema(schema_draft, number, access.account, note=sent.get("note", "").strip(), keep=keep)
-    except InvalidStudyError as faulty:
-        errors = render_diagnostics(faulty.located_diagnostics, limit=None, ending="Nothing was published.")
+    except InvalidStudyError as error:
+        errors = render_diagnostics(error.located_diagnostics, limit=None, ending="Nothing was published.")
         return _page(request, access, schema_draft, {"errors": errors}, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not published: {error}")
@@ -235,8 +235,8 @@ def _count(seen: WrittenDraft) -> str:
 
     Example: `2 errors, 1 note`.
     """
-    n_faults, n_notes = len(seen.faults), len(seen.notes)
-    return f"{n_faults} error{'' if n_faults == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"
+    n_errors, n_notes = len(seen.diagnostics), len(seen.notes)
+    return f"{n_errors} error{'' if n_errors == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"
 
 
 ACT = "note"

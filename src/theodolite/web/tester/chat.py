@@ -209,7 +209,7 @@ def turn_html(request: HttpRequest, tester: TesterContext, page: SessionPage, tu
     return render_to_string("web/tester/_turn.html", context, request=request)
 
 
-def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
+def _prompt_error(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
     """Return the reason why a prompt is refused; empty if it is accepted, None if it was just stored."""
     if is_paused(page.tester, page.session):
         return _("The session is paused. Your text is kept here; send it when the session resumes.")
@@ -241,11 +241,11 @@ def _store_prompt(
     """Store a prompt; a prompt resent after a lost connection is stored once."""
     page = session_page(tester, session_no)
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
-    fault = _fault(request, page, dialogue, text)
-    if fault is None:
+    error = _prompt_error(request, page, dialogue, text)
+    if error is None:
         return _StoredPrompt(page, _turn(page, page.next_number - 1))
-    if fault:
-        return _refused(request, tester, page, fault, text)
+    if error:
+        return _refused(request, tester, page, error, text)
     try:
         turn, request_turn = send_prompt_in(tester.event, page.session, page.dialogue, text)
     except (Conflict, InputError) as error:

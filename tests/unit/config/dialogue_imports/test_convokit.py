@@ -49,7 +49,7 @@ def lines(entries):
 
 
 def told(stored):
-    return [(item.line, item.message) for item in read_corpus(stored, "c.zip").faults]
+    return [(item.line, item.message) for item in read_corpus(stored, "c.zip").diagnostics]
 
 
 def test_utterances_become_messages_with_the_metadata_of_their_speakers():
@@ -62,7 +62,7 @@ def test_utterances_become_messages_with_the_metadata_of_their_speakers():
 
     read = read_corpus(whole, "c.zip")
 
-    assert read.faults == ()
+    assert read.diagnostics == ()
     assert read.remarks[1] == Utterance(
         key="u2", conversation="u1", speaker="b", text="Yes?", line=2, answers="u1", at=6.5,
         metadata={"ok": "true", "speaker.role": "bot", "speaker": "b"},

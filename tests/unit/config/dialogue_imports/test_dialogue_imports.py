@@ -17,7 +17,7 @@ def read(text, means=CHAT, name="log.csv"):
 
 
 def told(read):
-    return [(fault.line, fault.message) for fault in read.faults]
+    return [(fault.line, fault.message) for fault in read.diagnostics]
 
 
 def test_rows_become_dialogues_in_the_order_of_the_table():
@@ -71,7 +71,7 @@ def test_an_unreadable_table_states_why(text, message):
 
 
 def test_an_unnamed_column_is_asked_for():
-    (fault,) = read("a,b\n1,2\n", DialogueColumns(prompt="", response="b", **PLACED)).faults
+    (fault,) = read("a,b\n1,2\n", DialogueColumns(prompt="", response="b", **PLACED)).diagnostics
 
     assert fault.message == "needs a column that is the prompt; it has a, b"
 
@@ -79,7 +79,7 @@ def test_an_unnamed_column_is_asked_for():
 def test_errors_beyond_fifty_are_counted():
     rows = "prompt,response\n" + "A,B\n" * 57
 
-    found = read(rows, DialogueColumns(**(PLACED | {"of_application": "red"}))).faults
+    found = read(rows, DialogueColumns(**(PLACED | {"of_application": "red"}))).diagnostics
 
     assert (len(found), found[-1].message) == (51, "has 7 further errors")
 

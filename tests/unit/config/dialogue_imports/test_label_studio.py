@@ -37,7 +37,7 @@ def test_a_task_without_the_wrapper_of_an_export_is_parsed_too():
 def test_all_tasks_without_a_dialogue_and_duplicates_are_reported_at_once():
     twin = {"data": {"item": "k", "chat": CHAT}}
 
-    faults = read([twin, {"data": {"text": "A"}}, twin, {"data": {"chat": []}}]).faults
+    faults = read([twin, {"data": {"text": "A"}}, twin, {"data": {"chat": []}}]).diagnostics
 
     assert [item.line for item in faults] == [2, 3, 4]
     assert "expected a list of objects with `role` and `content`" in faults[0].message
@@ -48,7 +48,7 @@ def test_all_tasks_without_a_dialogue_and_duplicates_are_reported_at_once():
 def test_a_file_without_a_list_of_tasks_is_refused(text):
     found = read_tasks(text.encode(), "t.json")
 
-    assert (found.remarks, len(found.faults)) == ((), 1)
+    assert (found.remarks, len(found.diagnostics)) == ((), 1)
 
 
 def test_content_other_than_text_is_stored_as_json():

@@ -29,7 +29,7 @@ def read(tmp_path, text, columns=WIDE, name="labels.csv", **options):
     path.write_text(text)
     found = read_import(path, KEY, NAMES, columns, **options)
     given = [(label.item, label.annotator, label.question, label.turn, label.value) for label in found.labels]
-    return given, [(fault.line, fault.message) for fault in found.faults], found
+    return given, [(fault.line, fault.message) for fault in found.diagnostics], found
 
 
 def test_a_wide_table_is_loaded_by_the_named_columns(tmp_path):
@@ -63,7 +63,7 @@ def test_a_question_in_two_guidelines_is_identified_by_its_guideline(tmp_path, t
 
     read = read_import(path, replace(KEY, items=both, questions=asked), NAMES, columns)
 
-    assert ([label.guideline for label in read.labels], read.faults) == (["h"], ())
+    assert ([label.guideline for label in read.labels], read.diagnostics) == (["h"], ())
 
 
 def test_all_errors_are_reported_at_once_with_their_lines(tmp_path):

@@ -61,14 +61,22 @@ class TestRowsInBytes:
 
         assert isinstance(stored.rows, StoredRows)
         assert [*stored.rows] == [*plain.rows]
-        assert ([*stored.lines], stored.columns, stored.faults) == ([*plain.lines], plain.columns, plain.faults)
+        assert ([*stored.lines], stored.columns, stored.diagnostics) == (
+            [*plain.lines],
+            plain.columns,
+            plain.diagnostics,
+        )
 
     @given(rows=st.lists(st.dictionaries(CELLS, CELLS | st.integers() | st.none(), max_size=4), min_size=1, max_size=6))
     def test_offsets_of_rows_in_json_lines_are_exact(self, rows):
         plain, stored = both("".join(f"{json.dumps(row)}\n" for row in rows).encode(), "rows.jsonl")
 
         assert [*stored.rows] == [*plain.rows]
-        assert ([*stored.lines], stored.columns, stored.faults) == ([*plain.lines], plain.columns, plain.faults)
+        assert ([*stored.lines], stored.columns, stored.diagnostics) == (
+            [*plain.lines],
+            plain.columns,
+            plain.diagnostics,
+        )
 
 
 @pytest.mark.parametrize(
@@ -85,8 +93,8 @@ class TestRowsInBytes:
 def test_encodings_blank_lines_and_errors_are_equal(stored):
     plain, kept = both(stored, "rows.csv")
 
-    assert (kept.columns, kept.faults, kept.encoding, kept.delimiter, kept.sha256) == (
-        plain.columns, plain.faults, plain.encoding, plain.delimiter, plain.sha256,
+    assert (kept.columns, kept.diagnostics, kept.encoding, kept.delimiter, kept.sha256) == (
+        plain.columns, plain.diagnostics, plain.encoding, plain.delimiter, plain.sha256,
     )  # fmt: skip
     assert [*kept.lines] == [*plain.lines]
     if len(set(kept.columns)) == len(kept.columns):

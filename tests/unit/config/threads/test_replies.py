@@ -61,7 +61,7 @@ def test_contradictions_are_all_reported_at_once_with_their_lines():
         remark("q", "p", line=5),
     ]
 
-    faults = threads_of("f", told, Ways.EVERY).faults
+    faults = threads_of("f", told, Ways.EVERY).diagnostics
 
     assert [(item.line, item.message) for item in faults] == [
         (2, "has the id `a`, as line 1 has; each id stands once"),
@@ -73,7 +73,7 @@ def test_contradictions_are_all_reported_at_once_with_their_lines():
 def test_a_conversation_tree_that_would_exceed_the_memory_limit_is_refused(monkeypatch):
     monkeypatch.setattr(threads, "MOST_STEPS", 4)
 
-    (fault,) = threads_of("f", TREE, Ways.EVERY).faults
+    (fault,) = threads_of("f", TREE, Ways.EVERY).diagnostics
 
     assert "its paths contain 5 remarks; at most 4 are read" in fault.message
 

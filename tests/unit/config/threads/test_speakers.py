@@ -84,17 +84,17 @@ def test_messages_without_the_field_belong_to_testers_and_are_counted():
 def test_the_speaker_of_the_application_must_be_known(speakers, message):
     _, told = turns(file_of(*said(("seeker", "A"), ("helper", "B"))), speakers)
 
-    assert [item.message for item in told.table.faults] == [message]
+    assert [item.message for item in told.table.diagnostics] == [message]
 
 
 def test_errors_of_the_file_and_of_its_speakers_are_reported_together():
     remarks = Remarks(
         file="f",
         remarks=(*said(("user", "A")), *said(("user", "A"))),
-        faults=(LocatedDiagnostic(file="f", message="x"),),
+        diagnostics=(LocatedDiagnostic(file="f", message="x"),),
     )
 
-    assert len(turns(remarks)[1].table.faults) == 2
+    assert len(turns(remarks)[1].table.diagnostics) == 2
 
 
 def test_metadata_of_conversation_and_tester_become_columns():

@@ -17,7 +17,7 @@ def lines(*records):
 
 
 def faults(stored, name="r.jsonl"):
-    return [(item.line, item.message) for item in read_results(stored, name).faults]
+    return [(item.line, item.message) for item in read_results(stored, name).diagnostics]
 
 
 def test_openai_chat_with_tools():
@@ -102,7 +102,7 @@ def test_spans_without_messages_state_the_option_to_enable():
     span = {"name": "chat", "context": {"trace_id": "1", "span_id": "2"}, "attributes": {"gen_ai.system": "openai"}}
     results = read_results(lines(span), "spans.jsonl")
     assert "capture of message content" in results.notes[0]
-    assert results.faults[0].message == "contains no dialogue in the format of OpenTelemetry"
+    assert results.diagnostics[0].message == "contains no dialogue in the format of OpenTelemetry"
 
 
 def test_promptfoo_errors_are_missing_labels():

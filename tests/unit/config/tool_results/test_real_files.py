@@ -21,7 +21,7 @@ PROCESS = ("How do I stop a Python process?", "Use the task manager to stop it."
 
 def read(name):
     results = read_results((DATA / name).read_bytes(), name)
-    assert not results.faults
+    assert not results.diagnostics
     return results
 
 

@@ -59,7 +59,7 @@ def inspect_log(evidence, application):
         samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
         header = json.loads(archive.read("header.json"))
     results = inspect_results(header, samples, file="log.eval", sha256="")
-    assert not results.faults
+    assert not results.diagnostics
     return results
 
 
@@ -74,7 +74,7 @@ def test_inspect(make):
 def test_chat_messages(make):
     evidence = make()
     results = read_results("".join(chat_lines(evidence)).encode(), "chat.jsonl")
-    assert not results.faults
+    assert not results.diagnostics
     assert answers_in([results]) == answers_of(evidence, withheld=False)
 
 

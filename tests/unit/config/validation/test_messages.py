@@ -9,7 +9,7 @@ from theodolite.config.yaml_source import read_yaml
 
 def read(text):
     source = read_yaml(text.encode(), "study.yaml")
-    return validated(source, StudySpec, owner="the study"), [fault.message for fault in source.faults]
+    return validated(source, StudySpec, owner="the study"), [fault.message for fault in source.diagnostics]
 
 
 def test_a_misspelt_key_is_treated_as_the_intended_one():

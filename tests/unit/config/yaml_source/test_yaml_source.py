@@ -73,7 +73,7 @@ def test_a_byte_order_mark_is_not_part_of_the_first_key():
 
 
 def test_another_encoding_is_reported_with_its_line():
-    (fault,) = read_yaml("a: 1\nb: \xe9\n".encode("latin-1"), "study.yaml").faults
+    (fault,) = read_yaml("a: 1\nb: \xe9\n".encode("latin-1"), "study.yaml").diagnostics
 
     assert (fault.line, fault.message) == (2, "is not UTF-8: byte 0xe9; save the file as UTF-8")
 
@@ -83,9 +83,9 @@ def test_exponentially_nested_anchors_are_an_error():
 
     source = read_yaml(f"l0: &l0 [x]\n{levels}".encode(), "study.yaml")
 
-    assert any("expands without end" in fault.message for fault in source.faults)
+    assert any("expands without end" in fault.message for fault in source.diagnostics)
 
 
 @pytest.mark.parametrize("text", ["a: \x00", "[" * 4000, "? [x]\n: y\n", "a: 'x\n", "a: @b\n", "\x07"])
 def test_malformed_yaml_is_an_error_and_not_an_exception(text):
-    assert read_yaml(text.encode(), "study.yaml").faults
+    assert read_yaml(text.encode(), "study.yaml").diagnostics

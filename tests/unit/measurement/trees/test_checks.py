@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.trees import answers, design
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Orientation
-from theodolite.measurement.trees.checks import design_faults, kinds_of
+from theodolite.measurement.trees.checks import design_diagnostics, kinds_of
 from theodolite.measurement.trees.methods import Holds
 
 YES_NO = {"answers": "q", "scale": ["yes", "no"]}
@@ -105,7 +105,7 @@ CASES = {
 
 @pytest.mark.parametrize(("nodes", "path", "words"), CASES.values(), ids=CASES)
 def test_an_error_has_its_location_and_its_text(nodes, path, words):
-    faults = design_faults(design(nodes))
+    faults = design_diagnostics(design(nodes))
 
     assert [fault.path for fault in faults[:1]] == [path]
     assert words in faults[0].message
@@ -116,22 +116,22 @@ def test_all_errors_of_a_design_are_reported_at_once():
         {**CASES["mixed units"][0], "other": {"summary": "max", "of": "c"}, "c": answers("c", "0-2", "unstated")}
     )
 
-    assert len(design_faults(one)) == 2
+    assert len(design_diagnostics(one)) == 2
     with pytest.raises(InputError) as refusal:
         kinds_of(one)
-    assert len(refusal.value.faults) == 2
+    assert len(refusal.value.diagnostics) == 2
 
 
 def test_parents_of_an_invalid_node_are_not_reported_again():
     nodes = CASES["mixed units"][0] | {"above": {"summary": "max", "of": "top"}}
 
-    assert len(design_faults(design(nodes))) == 1
+    assert len(design_diagnostics(design(nodes))) == 1
 
 
 def test_a_dimension_needs_its_node():
     one = design({"valid": answers("a")}, dimensions={"vaild": {"definition": "d"}})
 
-    assert "mean `valid`?" in design_faults(one)[0].message
+    assert "mean `valid`?" in design_diagnostics(one)[0].message
 
 
 def test_reversing_changes_the_orientation_and_permits_a_max():
@@ -146,7 +146,7 @@ def test_reversing_changes_the_orientation_and_permits_a_max():
 def test_both_impacts_may_be_siblings():
     nodes = CASES["netted impacts"][0] | {"top": {"summary": "aggregation", "of": ["harm", "gain"]}}
 
-    assert design_faults(design(nodes)) == ()
+    assert design_diagnostics(design(nodes)) == ()
     assert kinds_of(design(nodes))["top"].holds is Holds.MEMBERS
 
 

@@ -23,7 +23,7 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 from theodolite.domain.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
-from theodolite.measurement.trees.checks import design_faults
+from theodolite.measurement.trees.checks import design_diagnostics
 from theodolite.measurement.trees.construction import POSITIVE, SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.tree import MeasurementTree
 
@@ -51,7 +51,7 @@ def test_the_tree_has_six_levels_from_the_dimensions_to_the_answers():
     design = build_design(outline(*DIMENSIONS), SOIL)
     path = ["all", "safe", "safe: red teaming", "safe: red teaming, labelling", "guardrail.defect: red teaming"]
 
-    assert design_faults(design) == ()
+    assert design_diagnostics(design) == ()
     assert [design.by_name[name].summary for name in path] == ["aggregation", "max", "mean", "mean", "mean"]
     for above, below in pairwise(path):
         assert below in design.by_name[above].children
@@ -234,7 +234,7 @@ def test_a_graded_defect_counts_by_likelihood_times_magnitude():
     design = build_design(outline(), TreeSources(guidelines=(RISK,)))
     found = values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None))
 
-    assert design_faults(design) == ()
+    assert design_diagnostics(design) == ()
     assert found["risk.defect: model testing, likelihood"] == 0.5
     assert found["risk.defect: model testing, magnitude"] == 0.75
     assert found["risk"] == pytest.approx((1.0 + 0.0 + 0.5 + 0.0) / 4)
@@ -268,7 +268,7 @@ def test_an_answer_named_in_a_crosswalk_counts_over_all_dialogues():
     design = build_design(outline(PRIVATE), TreeSources(guidelines=(RISK,)))
     found = values(design, *RELEASES, *told("released_kind", "private", None, "false", None))
 
-    assert design_faults(design) == ()
+    assert design_diagnostics(design) == ()
     assert found["private"] == pytest.approx(1 / 4)
 
 

@@ -85,7 +85,7 @@ def test_the_importer_reads_every_text_of_a_convokit_corpus():
 
     read = read_corpus(packed.getvalue(), "corpus.zip")
 
-    assert not read.faults
+    assert not read.diagnostics
     texts = {}
     for remark in read.remarks:
         texts.setdefault(remark.conversation, []).append((remark.metadata["side"], remark.text))
