@@ -168,5 +168,5 @@ class GivenAnswer(NamedTuple):
     value: str | None
     at: float = 0.0
     shown: str = ""
-    sitting: int = 0
+    annotation_no: int = 0
     turn: int = 0

@@ -15,7 +15,7 @@ from theodolite.annotation.queues import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
 from theodolite.domain.annotating.discrepancy import CalibrationShift
-from theodolite.domain.annotating.quality import BesidePeople, JudgeStatus, judge_key
+from theodolite.domain.annotating.quality import JudgeStatus, PeopleComparison, judge_key
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreement import (
@@ -36,7 +36,7 @@ from theodolite.domain.shown_order import has_suggestions
 from theodolite.measurement.annotator_agreement import (
     agreement_per_day,
     groups_of_annotators,
-    judge_beside_people,
+    judge_people_comparison,
     model_agreements,
     pair_agreements,
     planned_passes,
@@ -189,7 +189,7 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
     if version:
         rows = rows.filter(~Q(annotator__in=models) | Q(annotator_version=version))
     columns = rows.order_by("revision", "id").values_list(
-        "id", "dialogue_id", "annotator", "created", "shown", "sitting"
+        "id", "dialogue_id", "annotator", "created", "shown", "annotation_no"
     )
     latest = {(dialogue, name): (number, *rest) for number, dialogue, name, *rest in fetched(columns)}
     result = {}
@@ -335,12 +335,12 @@ def _suggesting_judge(records: RecordCache, queue: QueueRow) -> str:
     return plan.judge if plan else ""
 
 
-def beside_people(records: RecordCache, queue: str, judge: JudgeStatus) -> tuple[BesidePeople, ...]:
+def people_comparisons(records: RecordCache, queue: str, judge: JudgeStatus) -> tuple[PeopleComparison, ...]:
     """Return the agreement of a judge's current version with people, for each question."""
     guideline = guideline_of(records, queue, judge.guideline)
     answers = all_answers(records, queue, judge.guideline, judge_version=judge.version).everybody
     return tuple(
-        judge_beside_people(question, AllAnswers.of(answers, question.name), judge.judge)
+        judge_people_comparison(question, AllAnswers.of(answers, question.name), judge.judge)
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     )
@@ -450,7 +450,7 @@ class QuestionFigures:
         """Return the agreement of each pair of people, or of one person with every other."""
         return pair_agreements(self.asked, self.people, of=of)
 
-    def models_beside_people(self) -> tuple[PairAgreement, ...]:
+    def models_people_comparisons(self) -> tuple[PairAgreement, ...]:
         """Return the agreement of judges with each person on the same dialogues of a run."""
         return model_agreements(self.asked, self.everybody, self.models)
 

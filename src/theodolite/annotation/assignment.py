@@ -120,7 +120,7 @@ def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, 
     order = next_order(
         process,
         records.guideline(item.version).instrument,
-        sitting=f"{item.dialogue.unit.key} {item.category} {participant}",
+        seed_key=f"{item.dialogue.unit.key} {item.category} {participant}",
         of_dialogue=_orders(ReservationRow.objects.filter(item=item).values_list("shown", flat=True)),
         of_annotator=_orders(mine.filter(participant__key=participant).values_list("shown", flat=True)),
         backwards=from_the_end(item.queue, participant, process),
@@ -371,7 +371,7 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
     offered = Exists(own.filter(state=ReservationState.OFFERED.value))
     heavy, order = heavy_scenarios(topics), ["-offered", "-is_first", "live"]
     if heavy and is_after(queue, participant, heavy):
-        items = items.annotate(weighs=Case(When(dialogue__scenario__in=heavy, then=Value(1)), default=Value(0)))
+        items = items.annotate(is_heavy=Case(When(dialogue__scenario__in=heavy, then=Value(1)), default=Value(0)))
         order.insert(1, "weighs")
     draw = "-draw" if from_the_end(queue, participant, process) else "draw"
     return items.annotate(offered=offered).order_by(*order, draw)

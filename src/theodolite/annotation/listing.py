@@ -53,7 +53,7 @@ SHORTEST = 3
 """Minimum length of a search text; characters."""
 
 
-MOST_SOUGHT = 400
+MOST_MATCHES = 400
 """Maximum number of dialogues that a text search reads; count."""
 
 
@@ -99,11 +99,9 @@ def matching_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
     if len(phrase) < SHORTEST:
         message = f"a search text has at least {SHORTEST} characters; got {phrase!r}"
         raise InputError(message)
-    matches = list(rows.filter(_says(phrase)).order_by("id")[: MOST_SOUGHT + 1])
-    if len(matches) > MOST_SOUGHT:
-        message = (
-            f"{phrase!r} occurs in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
-        )
+    matches = list(rows.filter(_says(phrase)).order_by("id")[: MOST_MATCHES + 1])
+    if len(matches) > MOST_MATCHES:
+        message = f"{phrase!r} occurs in more than {MOST_MATCHES} of these dialogues; use a longer text, or add filters"
         raise InputError(message)
     dialogues = seen_dialogues(records, queue, matches)
     return tuple(number for number, dialogue in dialogues.items() if _stands_in(phrase, dialogue))
@@ -180,7 +178,7 @@ class Listing:
     """
 
     queue: QueueRow
-    sought: DialogueFilter
+    filters: DialogueFilter
     matching: tuple[int, ...] | None
 
     @classmethod
@@ -191,21 +189,21 @@ class Listing:
             InputError: If the words are too short, or occur in too many dialogues.
         """
         row = queue_of(queue)
-        whole = cls(queue=row, sought=filters, matching=None)
+        whole = cls(queue=row, filters=filters, matching=None)
         if not filters.text.strip():
             return whole
         dialogues = matching_of(records, row, whole._at(None).order_by(), filters.text)
-        return cls(queue=row, sought=filters, matching=dialogues)
+        return cls(queue=row, filters=filters, matching=dialogues)
 
     @property
     def rows(self) -> QuerySet[DialogueRow]:
         """The dialogues, in order of arrival."""
-        return self._at(self.sought.stage).order_by("id")
+        return self._at(self.filters.stage).order_by("id")
 
     @property
     def items(self) -> QuerySet[WorkItemRow]:
         """Their work items that match the filter."""
-        items = matching_items(self.queue, self.sought)
+        items = matching_items(self.queue, self.filters)
         return items if self._is_about_items else items.filter(dialogue__in=self.rows.order_by())
 
     def count(self) -> int:
@@ -247,7 +245,7 @@ class Listing:
 
     def stages(self) -> Mapping[ItemStage, int]:
         """Return the number of dialogues at each stage, if it replaced the filter's; counts."""
-        items = matching_items(self.queue, replace(self.sought, stage=None))
+        items = matching_items(self.queue, replace(self.filters, stage=None))
         items = items if self._is_about_items else items.filter(dialogue__in=self._at(None).order_by())
         counted = items.annotate(at=_STAGE).values_list("at").annotate(n=Count("dialogue_id", distinct=True))
         return {ItemStage(stage): n for stage, n in counted.order_by()}
@@ -255,12 +253,12 @@ class Listing:
     @property
     def _is_about_items(self) -> bool:
         """Whether the filter concerns only work items."""
-        sought = self.sought
-        return not any((sought.scenario, sought.level, sought.flag, sought.group, self.matching is not None))
+        filters = self.filters
+        return not any((filters.scenario, filters.level, filters.flag, filters.group, self.matching is not None))
 
     def _at(self, stage: ItemStage | None) -> QuerySet[DialogueRow]:
-        items = matching_items(self.queue, replace(self.sought, stage=stage))
-        rows = _matching(self.queue, self.sought).filter(id__in=items.values("dialogue_id"))
+        items = matching_items(self.queue, replace(self.filters, stage=stage))
+        rows = _matching(self.queue, self.filters).filter(id__in=items.values("dialogue_id"))
         return rows if self.matching is None else rows.filter(id__in=self.matching)
 
 

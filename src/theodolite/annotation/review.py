@@ -22,7 +22,7 @@ from theodolite.domain.annotating.discrepancy import (
     DisputedItem,
     Position,
     Resolution,
-    ReviewSheet,
+    ReviewPage,
 )
 from theodolite.domain.annotating.work import ItemState, Routed
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Answer, Outcome
@@ -71,7 +71,7 @@ def disputed_items(
     rows = list(items[page * PAGE : (page + 1) * PAGE])
     counted = ResolutionRow.objects.filter(item__in=rows, current=True).values_list("item_id")
     n_resolved = dict(counted.annotate(n=Count("id")))
-    differing = _differing(rows)
+    disputed = _disputed_questions(rows)
     return [
         DisputedItem(
             item=row.token or "",
@@ -80,7 +80,7 @@ def disputed_items(
             about=tuple(
                 question.text
                 for question in records.guideline(row.version).instrument.questions
-                if question.name in differing[row.pk] and question.scale.kind is not ScaleKind.TEXT
+                if question.name in disputed[row.pk] and question.scale.kind is not ScaleKind.TEXT
             ),
             n_disputed=row.disputed,
             n_resolved=n_resolved.get(row.pk, 0),
@@ -90,7 +90,7 @@ def disputed_items(
     ]
 
 
-def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
+def _disputed_questions(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
     """Return the names of the questions that submitted passes answered differently, by item; one query."""
     reservations = ReservationRow.objects.filter(item__in=rows, state=SUBMITTED)
     items = dict(reservations.values_list("annotation_id", "item_id"))
@@ -144,7 +144,7 @@ def _ready(queue: str) -> QuerySet[WorkItemRow]:
     return _disputed(items.filter(state__in=[ItemState.COMPLETE.value, ItemState.FROZEN.value]))
 
 
-def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:
+def review_page(records: RecordCache, item: str, reader: str) -> ReviewPage:
     """Return the positions of a formal review of an item: without names, in an order specific to this item.
 
     Raises:
@@ -153,7 +153,7 @@ def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:
     row = item_row(item)
     study, dialogue = records.study(row.queue.study_content_id), records.dialogue(row.dialogue.unit_id)
     guideline = records.guideline(row.version)
-    return ReviewSheet(
+    return ReviewPage(
         item=item,
         guideline=guideline,
         dialogue=blinded(

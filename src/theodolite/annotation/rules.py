@@ -154,17 +154,17 @@ def next_order(
     process: AnnotationProcess,
     instrument: Instrument,
     *,
-    sitting: str,
+    seed_key: str,
     of_dialogue: Sequence[ShownOrder] = (),
     of_annotator: Sequence[ShownOrder] = (),
     backwards: bool | None = None,
 ) -> ShownOrder:
-    """Return the fixed order of the questions of one sitting.
+    """Return the fixed order of the questions of one annotation.
 
     Args:
         process: Factors that vary, and the seed of draws.
         instrument: The questions.
-        sitting: Identifier of the sitting within the study; the draws depend on it.
+        seed_key: Identifier of the annotation within the study; the draws depend on it.
         of_dialogue: Orders in which others saw this dialogue in this category.
         of_annotator: Orders that this annotator saw in this category.
         backwards: Whether this annotator gets the queue from its end; None if the direction is not varied.
@@ -179,7 +179,7 @@ def next_order(
 
     def least_shown(name: str, ways: Sequence[W], way_of: Callable[[ShownOrder], W | None]) -> W:
         counts = [[way_of(order) for order in orders] for orders in (of_dialogue, of_annotator)]
-        draws = {way: keyed_draw(process.seed, f"order of {name}", f"{sitting} {way}") for way in ways}
+        draws = {way: keyed_draw(process.seed, f"order of {name}", f"{seed_key} {way}") for way in ways}
         return min(ways, key=lambda way: (counts[0].count(way), counts[1].count(way), draws[way]))
 
     return ShownOrder(

@@ -274,9 +274,11 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
             return Submitted(open=left)
         whole = whole_answers(guideline, _seen(records, reservation, dialogue), answers)
         person = person_of(records.study(queue.study_content_id), participant, guideline.name)
-        reservation.sitting = reservation.sitting or _n_sat(reservation) + 1
+        reservation.annotation_no = reservation.annotation_no or _last_annotation_no(reservation) + 1
         submitted = annotation_by(person, guideline, dialogue.key, whole, revision=reservation.revision + 1)
-        annotation = replace(submitted, shown=shown_order_of(reservation.shown), sitting=reservation.sitting)
+        annotation = replace(
+            submitted, shown=shown_order_of(reservation.shown), annotation_no=reservation.annotation_no
+        )
         keep_labels([annotation])
         if _mark_submitted(reservation, annotation):
             count_disputed(records, reservation.item)
@@ -409,12 +411,12 @@ def _take_following(records: RecordCache, first: ReservationRow) -> None:
                 add_draft(taken, row, quotes_of(draft))
 
 
-def _n_sat(reservation: ReservationRow) -> int:
+def _last_annotation_no(reservation: ReservationRow) -> int:
     """Return how many dialogues the annotator has submitted in this category before; count."""
     mine = ReservationRow.objects.filter(
         item__queue_id=reservation.item.queue_id, item__category=reservation.item.category
     )
-    return mine.filter(participant=reservation.participant, sitting__gt=0).count()
+    return mine.filter(participant=reservation.participant, annotation_no__gt=0).count()
 
 
 def _seen(records: RecordCache, reservation: ReservationRow, dialogue: Dialogue) -> Dialogue:

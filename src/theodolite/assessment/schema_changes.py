@@ -119,7 +119,9 @@ def _differences(before: Guideline, after: Guideline) -> tuple[str, ...]:
     differences = [f"`{name}` is no longer asked" for name in was if name not in now]
     differences += [f"`{name}` is new" for name in now if name not in was]
     differences += [
-        f"`{name}`: {', '.join(change)}" for name in now if name in was and (change := _differs(was[name], now[name]))
+        f"`{name}`: {', '.join(change)}"
+        for name in now
+        if name in was and (change := _question_changes(was[name], now[name]))
     ]
     if [name for name in was if name in now] != [name for name in now if name in was]:
         differences.append("the questions are in another order")
@@ -134,7 +136,7 @@ def _differences(before: Guideline, after: Guideline) -> tuple[str, ...]:
     return tuple(differences)
 
 
-def _differs(was: Question, now: Question) -> list[str]:
+def _question_changes(was: Question, now: Question) -> list[str]:
     """Return the changes of one question."""
     compared = {
         "reads otherwise": (was.text, now.text),
@@ -245,8 +247,8 @@ def _direct(
         (Touch.ASKED_ELSEWHERE, "is asked about something else", was.level, now.level),
         (Touch.ASKED_ELSEWHERE, "is asked after another answer", was.when, now.when),
     )
-    differing = [(kind, change) for kind, change, item, other in compared if item != other]
-    return tuple(dict.fromkeys(kind for kind, _ in differing)), tuple(change for _, change in differing)
+    changed = [(kind, change) for kind, change, item, other in compared if item != other]
+    return tuple(dict.fromkeys(kind for kind, _ in changed)), tuple(change for _, change in changed)
 
 
 def _rules_of_question(guideline: Guideline, question: str) -> list[tuple[str, str, Mapping[str, str]]]:

@@ -199,7 +199,7 @@ def _findings_adapter() -> TypeAdapter[Findings]:
 def _is_about_people(evidence: Evidence) -> bool:
     """Return whether people took part: withdrawn data must not stay in a file, so their findings are never cached."""
     people = (
-        evidence.sittings,
+        evidence.all_sessions,
         evidence.responses,
         evidence.notes,
         evidence.event.sessions,

@@ -465,7 +465,7 @@ def _require_no_original_id(files: Mapping[str, str], evidence: Evidence, releas
     originals |= {response.session for response in evidence.responses} | {
         response.participant for response in evidence.responses
     }
-    originals |= {sitting.participant for sitting in evidence.sittings} | {evidence.run.key}
+    originals |= {session.participant for session in evidence.all_sessions} | {evidence.run.key}
     own = {item.key for item in released.dialogues}
     for name, content in files.items():
         for original in originals - own - {""}:

@@ -236,13 +236,13 @@ def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
 @cache
 def injection_attempts() -> tuple[InjectionAttempt, ...]:
     """Return the shipped attack attempts, in file order."""
-    from theodolite.domain.findings.agreement import InjectionAttempt, InjectionSpot
+    from theodolite.domain.findings.agreement import InjectionAttempt, InjectionPosition
 
     listed = YAML(typ="safe", pure=True).load(shipped_text("injections/judges.yaml"))
     return tuple(
         InjectionAttempt(
             name=name,
-            spot=InjectionSpot(entry["where"]),
+            position=InjectionPosition(entry["where"]),
             text=entry["text"],
             unseen=bool(entry.get("unseen", False)),
         )

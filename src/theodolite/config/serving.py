@@ -232,7 +232,7 @@ def load_serving(
     """
     reading = _SettingsReading(environ)
     raw = reading.bytes_of(Path(file)) if file else _allowed_bytes(folder, reading, confirm)
-    spec = reading.shape_of(raw)
+    spec = reading.spec_of(raw)
     host, port = reading.listening(listen or environ.get("THEODOLITE_LISTEN", "") or spec.listen)
     settings = ServingSettings(
         host=host,
@@ -295,7 +295,7 @@ class _SettingsReading:
         self._source = YamlSource(file=file.name, lines=[])
         return raw
 
-    def shape_of(self, raw: bytes) -> ServingSpec:
+    def spec_of(self, raw: bytes) -> ServingSpec:
         """Return the content of a file; empty if the file is empty."""
         if not raw:
             return ServingSpec()

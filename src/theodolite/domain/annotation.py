@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -146,7 +146,7 @@ class Annotation:
         control: Answer to the control question: `FAILED` or `UNANSWERED` if that holds for any vote.
         answered_as: Model name reported by the judge's endpoint; several names are on separate lines.
         shown: The displayed order.
-        sitting: Number of the annotator's annotation under this guideline, from 1; 0 if unknown.
+        annotation_no: Number of the annotator's annotation under this guideline, from 1; 0 if unknown.
     """
 
     unit: str
@@ -162,7 +162,7 @@ class Annotation:
     control: Control = Control.NOT_ASKED
     answered_as: str = ""
     shown: ShownOrder = NOT_VARIED
-    sitting: int = 0
+    annotation_no: int = field(default=0, metadata={"stored_as": "sitting"})
 
     @property
     def is_ungrounded(self) -> bool:

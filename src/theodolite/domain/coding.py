@@ -281,10 +281,10 @@ class CodedState(StrEnum):
     NO_CONSENSUS = "no consensus"
 
 
-DIFFERING: Final = (CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS)
+DISAGREED: Final = (CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS)
 """States of answers with different codings, those without a discussion first."""
 
-CODED: Final = (CodedState.ALIKE, *DIFFERING)
+CODED: Final = (CodedState.ALIKE, *DISAGREED)
 """States of answers that all assigned coders have coded."""
 
 

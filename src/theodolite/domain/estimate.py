@@ -309,7 +309,7 @@ class ValidationReport:
     lacking: tuple[str, ...] = ()
 
     @staticmethod
-    def in_present_shape(text: str) -> str:
+    def in_current_form(text: str) -> str:
         """Return the JSON of a validation report with typed subjects, for reports of any version (ADR-0061)."""
         validation_report = json.loads(text)
         if all("subject" in entry for entry in validation_report["measurements"]):

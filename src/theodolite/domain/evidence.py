@@ -140,8 +140,8 @@ class AnswerTableBuilder:
         self._model_names[name].update(dict.fromkeys(annotation.answered_as.splitlines()))
         if annotation.scripted:
             self._stubbed_annotators[name] = None
-        if annotation.sitting:
-            self._shown_orders[name][position] = self._intern((annotation.shown.text, annotation.sitting))
+        if annotation.annotation_no:
+            self._shown_orders[name][position] = self._intern((annotation.shown.text, annotation.annotation_no))
 
     def _add_rows(
         self,
@@ -359,7 +359,7 @@ class Evidence:
         coding: Coding of free-text answers; None if it has not started.
         event: Participants' records other than dialogues and answers: guesses, exposure, withdrawals.
         criteria: Statements on how annotators were recruited, selected and assigned.
-        sittings: People's sessions for the current version of the study.
+        all_sessions: People's sessions for the current version of the study.
         earlier_scores: Scores of earlier finished runs by application, guideline and annotator; oldest run first.
     """
 
@@ -384,7 +384,7 @@ class Evidence:
     coding: CodingWork | None = None
     event: EventRecord = field(default_factory=EventRecord)
     criteria: tuple[StatedCriteria, ...] = ()
-    sittings: tuple[Session, ...] = ()
+    all_sessions: tuple[Session, ...] = ()
     earlier_scores: tuple[RunScores, ...] = ()
 
 

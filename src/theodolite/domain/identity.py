@@ -96,7 +96,7 @@ _Write: TypeAlias = Callable[[Any], str]
 """Converts a value of one type to its text."""
 
 
-class _Shape(NamedTuple):
+class _RecordSchema(NamedTuple):
     """The writer of the records of one type.
 
     Attributes:
@@ -113,7 +113,7 @@ class _Shape(NamedTuple):
 
 
 @cache
-def _schema_of(kind: type) -> _Shape | None:
+def _schema_of(kind: type) -> _RecordSchema | None:
     """Return the writer of a type's records; None for a type that is not a record."""
     if not dataclasses.is_dataclass(kind):
         return None
@@ -121,7 +121,7 @@ def _schema_of(kind: type) -> _Shape | None:
     members = tuple((f'"{stored_name(field)}":', _default(field)) for field in compared)
     tag = f'"{TYPE_TAG}":"{type_name(kind)}"'
     has_all = compared and all(default is dataclasses.MISSING for _, default in members)
-    return _Shape(
+    return _RecordSchema(
         members=members,
         values=_taking([field.name for field in compared]),
         tag=tag,
@@ -139,7 +139,7 @@ def _default(field: dataclasses.Field[object]) -> object:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _record(record: object, schema: _Shape, *, is_tagged: bool = True) -> str:
+def _record(record: object, schema: _RecordSchema, *, is_tagged: bool = True) -> str:
     entries: list[str] = []
     for (key, default), value in zip(schema.members, schema.values(record)):  # noqa: B905  # made for each other
         if value is default:

@@ -1,4 +1,4 @@
-"""Shown orders: the order of questions, answers, turns and dialogues in one sitting, and whether it has suggestions."""
+"""Shown orders: the order of questions, answers, turns and dialogues in an annotation, and its suggestions."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class OrderPlan:
     """Elements that a study shows in several orders; none by default.
 
     Attributes:
-        questions: As written, reversed in some sittings, or all rows of a balanced design.
-        options: Whether some sittings show named answers in reverse.
-        turns: Whether some sittings ask about the last turn first.
+        questions: As written, reversed in some annotations, or all rows of a balanced design.
+        options: Whether some annotations show named answers in reverse.
+        turns: Whether some annotations ask about the last turn first.
         dialogues: Whether some annotators get the queue's dialogues from its end.
     """
 
@@ -128,7 +128,7 @@ class ShownOrder:
 
 
 NOT_VARIED = ShownOrder()
-"""The order of a sitting without variation: everything as written."""
+"""The order of an annotation without variation: everything as written."""
 
 
 def shown_order_of(text: str) -> ShownOrder:
@@ -210,7 +210,7 @@ def question_groups(instrument: Instrument) -> tuple[QuestionGroup, ...]:
 
 
 def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionGroup, ...]:
-    """Return the cards of an instrument as a sitting shows them.
+    """Return the cards of an instrument as an annotation page shows them.
 
     Only neighbours with the same subject (the dialogue, or each turn) are reordered, so that
     a question follows the one that opens it; a question marked as fixed keeps its position.

@@ -13,7 +13,7 @@ from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.redaction import mask_personal
 from theodolite.domain.coding import (
     CODED,
-    DIFFERING,
+    DISAGREED,
     TRIED,
     Codebook,
     CodedAnswer,
@@ -181,13 +181,13 @@ class CodingIndex:
             for line in sorted((line for line, due in zip(self.lines, waits, strict=True) if due), key=order)
         ]
 
-    def differing(self) -> list[OpenAnswer]:
+    def disagreements(self) -> list[OpenAnswer]:
         """Return the answers with different codings, those without a discussion first."""
         by_state: dict[CodedState, list[OpenAnswer]] = defaultdict(list)
         for line, state in zip(self.lines, self.states(), strict=True):
-            if state in DIFFERING:
+            if state in DISAGREED:
                 by_state[state].append(line.answer)
-        return [answer for state in DIFFERING for answer in by_state[state]]
+        return [answer for state in DISAGREED for answer in by_state[state]]
 
     def quotable(self) -> list[OpenAnswer]:
         """Return the answers that all coders have coded, or that were checked for quotes."""
@@ -401,7 +401,7 @@ def resolve_disagreement(
     (stands,) = project.work.coded([project.text_of(answer).answer])
     book = _book(project, answer)
     book.check(codes or ())
-    if stands.state not in DIFFERING:
+    if stands.state not in DISAGREED:
         message = f"this answer is {stands.state.value}; only disagreements can be resolved"
         raise Conflict(message)
     if not rationale.strip():

@@ -32,7 +32,7 @@ _NO_KEY = re.compile(
     re.IGNORECASE,
 )
 
-_KEY_SHAPE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
+_KEY_PATTERN = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
@@ -209,7 +209,7 @@ def _keys_in(value: Any) -> Iterator[str]:
         if isinstance(name, str) and KEY_NAME.search(name):
             yield from _texts_in(member)
         elif isinstance(member, str):
-            yield from filter(_KEY_SHAPE.fullmatch, [member])
+            yield from filter(_KEY_PATTERN.fullmatch, [member])
         else:
             yield from _keys_in(member)
 

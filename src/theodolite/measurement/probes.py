@@ -332,11 +332,11 @@ FIRST, SECOND, NEITHER = 0, 1, -1
 SHARE, RANK = "difference of shares of answers", "probability of a higher answer, minus one half"
 """Units of shifts."""
 
-BESIDE_OWN: Final = "each compared with the same annotator's other answers"
+CENTRED_ON_OWN: Final = "each compared with the same annotator's other answers"
 """Note on a shift from which annotators' tendencies are removed."""
 
-FEWEST_SITTINGS: Final = 3
-"""Smallest number of an annotator's sittings for a comparison; count."""
+FEWEST_ANNOTATIONS: Final = 3
+"""Smallest number of an annotator's annotations for a comparison; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,7 +353,7 @@ class _Ways:
     factor: OrderFactor
     names: tuple[str, str]
     way: Whole
-    beside: Floats | None = None
+    offset: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -516,26 +516,26 @@ def _second_half(columns: AnswerArrays) -> Whole:
 
 def _conditions_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
     """Yield the answers that follow a dialogue to which the same annotator gave a high answer."""
-    sat = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
-    if not len(sat):
+    numbered = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
+    if not len(numbered):
         return
     span = int(columns.annotation_no.max()) + 2
     annotations, owner_of, counts = np.unique(
-        columns.annotator[sat] * span + columns.annotation_no[sat], return_inverse=True, return_counts=True
+        columns.annotator[numbered] * span + columns.annotation_no[numbered], return_inverse=True, return_counts=True
     )
-    sums = np.bincount(owner_of, weights=scored.numbers[sat])
+    sums = np.bincount(owner_of, weights=scored.numbers[numbered])
     levels, limit = sums / counts, 0.0 if scored.unit == SHARE else 0.5
     before = np.minimum(np.searchsorted(annotations, annotations - 1), len(annotations) - 1)
     owner = annotations // span
-    met = (annotations[before] == annotations - 1) & (np.bincount(owner)[owner] >= FEWEST_SITTINGS)
+    met = (annotations[before] == annotations - 1) & (np.bincount(owner)[owner] >= FEWEST_ANNOTATIONS)
     rest_sum = np.bincount(owner, weights=sums)[owner] - sums - sums[before]
     rest_n = np.bincount(owner, weights=counts)[owner] - counts - counts[before]
     offsets = np.zeros(len(columns))
-    offsets[sat] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[owner_of]
+    offsets[numbered] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[owner_of]
     way = np.full(len(columns), NEITHER, dtype=np.int64)
-    way[sat] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[owner_of]
+    way[numbered] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[owner_of]
     names = (f"after a dialogue without {scored.high}", f"after one with {scored.high}")
-    yield _Ways(factor=OrderFactor.PREVIOUS, names=names, way=way, beside=offsets)
+    yield _Ways(factor=OrderFactor.PREVIOUS, names=names, way=way, offset=offsets)
 
 
 def _effect(
@@ -543,14 +543,14 @@ def _effect(
 ) -> OrderEffect:
     is_known = conditions.way != NEITHER
     used = np.flatnonzero(is_known & ~np.isnan(scored.numbers))
-    numbers = scored.numbers if conditions.beside is None else scored.numbers - conditions.beside
+    numbers = scored.numbers if conditions.offset is None else scored.numbers - conditions.offset
     sides = [_side(question, columns, conditions, side, ~np.isnan(scored.numbers)) for side in (FIRST, SECOND)]
     return OrderEffect(
         guideline=guideline.name,
         question=question.name,
         factor=conditions.factor,
         annotator=annotator,
-        measured=scored.measured if conditions.beside is None else f"{scored.measured}, {BESIDE_OWN}",
+        measured=scored.measured if conditions.offset is None else f"{scored.measured}, {CENTRED_ON_OWN}",
         first=sides[FIRST],
         second=sides[SECOND],
         shift=order_shift(

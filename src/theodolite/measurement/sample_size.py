@@ -407,7 +407,7 @@ def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> Sample
         Agreement: Wilson's interval solved for n, Wilson (1927), Journal of the American
         Statistical Association 22:209-212.
     """
-    share, n_pairs = differing(answered)
+    share, n_pairs = disagreement_share(answered)
     is_assumed = n_pairs < FEWEST_PAIRS
     changing = ASSUMED if is_assumed else share
     n_there = sum(any(value is not None for _, _, value in answer.said) for answer in answered)
@@ -432,7 +432,7 @@ def _reached(wish: SampleWish, changing: float, n: int) -> float | None:
     return next((size for size in sizes if _needed(wish, changing, size) <= n), None)
 
 
-def differing(answered: Sequence[DialogueAnswers]) -> tuple[float, int]:
+def disagreement_share(answered: Sequence[DialogueAnswers]) -> tuple[float, int]:
     """Return the share of pairs of two people's answers about the same that differ, and the number of pairs."""
     n_pairs = n_apart = 0
     for answer in answered:

@@ -172,7 +172,7 @@ def annotation_row(unit_id: int | None, dialogue_id: int, annotation: Annotation
         "control": annotation.control.value,
         "answered_as": annotation.answered_as,
         "shown": annotation.shown.text,
-        "sitting": annotation.sitting,
+        "annotation_no": annotation.annotation_no,
         "created": now,
     }
 
@@ -577,7 +577,7 @@ def _annotation(
         control=Control(row.control),
         answered_as=row.answered_as,
         shown=shown_order_of(row.shown),
-        sitting=row.sitting,
+        annotation_no=row.annotation_no,
     )
 
 

@@ -383,7 +383,7 @@ def evidence_of(
         annotator_attributes=annotator_attributes_in(store, peopled),
         event=event.record,
         criteria=criteria_of(store, study.name),
-        sittings=event.sessions,
+        all_sessions=event.sessions,
         earlier_scores=earlier_scores(store, study, run, len(sessions)),
     )
 

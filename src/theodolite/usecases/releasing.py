@@ -525,7 +525,7 @@ class _Renaming:
         if annotation.annotator not in self.people:
             return renamed
         name = self.people[annotation.annotator]
-        return replace(renamed, annotator=name, annotator_version=study.annotator_version(name), sitting=0)
+        return replace(renamed, annotator=name, annotator_version=study.annotator_version(name), annotation_no=0)
 
     def adjudication(self, final: Adjudication) -> Adjudication:
         return replace(final, dialogue=self.ids.key(final.dialogue), participants=(), decided=None)

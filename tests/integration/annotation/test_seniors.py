@@ -22,7 +22,7 @@ from theodolite.annotation.review import (
     reopen,
     resolve,
     reveal,
-    review_sheet,
+    review_page,
     say,
     shifts,
     undo_resolution,
@@ -82,7 +82,7 @@ NOT_ASKED = found("how-bad", outcome=Outcome.NOT_APPLICABLE)
 
 
 def test_disagreements_are_listed_with_letters_for_names(venue: Venue, queue: str, item: str) -> None:
-    sheet = review_sheet(venue.records, item, "s-1")
+    sheet = review_page(venue.records, item, "s-1")
 
     assert [
         (discrepancy.question, [position.letter for position in discrepancy.positions])
@@ -139,7 +139,7 @@ def test_an_undone_result_reopens_the_dispute_and_is_no_final_label(venue: Venue
     undo_resolution(venue.records, item, "released", None, by="s-1")
 
     assert [adjudication.question for adjudication in venue.store.adjudications(venue.run)] == ["how-bad"]
-    assert [resolution.question for resolution in review_sheet(venue.records, item, "s-1").resolutions] == ["how-bad"]
+    assert [resolution.question for resolution in review_page(venue.records, item, "s-1").resolutions] == ["how-bad"]
     assert n_unsettled(queue) == 1
     assert [row.violation for row in RoutedRow.objects.order_by("number")] == [None, True, None]
     with pytest.raises(Conflict, match="cannot be undone"):

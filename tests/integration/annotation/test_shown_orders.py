@@ -76,7 +76,7 @@ def test_the_annotation_states_order_and_number_and_a_revision_keeps_them(venue:
     submit(venue.records, tokens[0], "p-1")
 
     kept = annotations_in(list(AnnotationRow.objects.order_by("id")))
-    assert [(item.sitting, item.revision) for item in kept] == [(1, 1), (2, 1), (1, 2)]
+    assert [(item.annotation_no, item.revision) for item in kept] == [(1, 1), (2, 1), (1, 2)]
     assert kept[0].shown == kept[2].shown != NOT_VARIED
 
 

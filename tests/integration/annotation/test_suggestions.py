@@ -104,7 +104,7 @@ def test_agreement_is_blind_and_the_effect_uses_all_labels(venue: Venue, queue: 
 
     assert 0 < n_blind < N_DIALOGUES
     assert dict(released.prevalence) == {"yes": 0, "no": 2 * n_blind}
-    assert {pair.alike.n for pair in figures.models_beside_people()} == {n_hidden // 2}
+    assert {pair.alike.n for pair in figures.models_people_comparisons()} == {n_hidden // 2}
     assert dict(answers.first.given) == {"yes": 0, "no": n_hidden}
     assert dict(answers.second.given) == {"yes": 2 * (N_DIALOGUES - n_blind), "no": 0}
     assert (same.first.n, same.second.n, same.n_between) == (n_hidden, 2 * (N_DIALOGUES - n_blind), 2)

@@ -393,7 +393,7 @@ def sequenced_evidence() -> Evidence:
         sitting = (number + 10 * len(annotation.annotator)) % 30 + 1
         value = str(1 + (sitting * 7 + len(annotation.annotator)) % 4 + (sitting > 15 and sitting % 3 > 0))
         answers = (replace(annotation.answers[0], value=value),)
-        return replace(annotation, shown=ShownOrder(dialogues=False), sitting=sitting, answers=answers)
+        return replace(annotation, shown=ShownOrder(dialogues=False), annotation_no=sitting, answers=answers)
 
     return changed(plain, study=plain.study, annotations=tuple(map(in_turn, plain.archive.annotations())))
 
@@ -408,11 +408,11 @@ def test_effects_of_order():
     rows["rank"] = (stats.rankdata(rows.value.astype(int)) - 0.5) / len(rows)
     effects = {effect["measured"]: effect for effect in results["order_effects"]}
 
-    half = 2 * rows.sitting.astype(int) > rows.groupby("annotator").sitting.transform("max").astype(int)
+    half = 2 * rows.annotation_no.astype(int) > rows.groupby("annotator").annotation_no.transform("max").astype(int)
     check_shift(effects.pop("ordinal shift"), rows, rows["rank"], half)
 
     (previous,) = effects.values()
-    rows = rows.sort_values(["annotator", "sitting"]).reset_index(drop=True)
+    rows = rows.sort_values(["annotator", "annotation_no"]).reset_index(drop=True)
     by_annotator = rows.groupby("annotator")["rank"]
     before, n = by_annotator.shift(1), by_annotator.transform("size")
     others = (by_annotator.transform("sum") - rows["rank"] - before) / (n - 2)

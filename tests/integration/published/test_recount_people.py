@@ -98,7 +98,7 @@ def people() -> Evidence:
             for n, kind in enumerate((Withdrawal.REMOVE, Withdrawal.REMOVE, *Withdrawal), start=1)
         ),
     )
-    return replace(evidence(), event=record, sittings=tuple(sessions[:11]))
+    return replace(evidence(), event=record, all_sessions=tuple(sessions[:11]))
 
 
 @pytest.fixture(scope="module")

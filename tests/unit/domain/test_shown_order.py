@@ -1,4 +1,4 @@
-"""Orders of a sitting: what changes places, what never does, and how an order is written down."""
+"""Orders of an annotation: what changes places, what never does, and how an order is written down."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_an_imported_dialogue_fills_no_cell_and_is_not_a_session_of_the_event():
     known = evidence(event)
 
     assert len(known.sessions) == empty + 2
-    assert (known.event.sessions, known.sittings) == ((), ())
+    assert (known.event.sessions, known.all_sessions) == ((), ())
     assert len({dialogue.cluster for dialogue in known.archive.dialogues()}) == 1
 
 

@@ -30,7 +30,7 @@ def evidence():
     coded = coded_evidence(replace(WORK, resolutions=(CONSENSUS,)))
     one = a_person_session(coded.run, application="blue", level=Level.FIELD_TESTING, state=SessionState.COMPLETE)
     sittings = tuple(replace(one, key=person, participant=person, task_done=done) for person, done in DONE.items())
-    return replace(coded, sittings=sittings)
+    return replace(coded, all_sessions=sittings)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from theodolite.reporting.page.rates import spreads
 from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import account_text, accounts_of
+from theodolite.reporting.queries.dispositions import disposition_text, dispositions_of
 from theodolite.reporting.terminal.show import verdict_text
 from theodolite.reporting.text.reading_aids import read_reading_aids
 
@@ -70,10 +70,10 @@ def test_a_defect_to_review_first_is_labelled_as_a_defect(request, name):
 @pytest.mark.parametrize(("name", "n"), [("defects", 3), ("half_read", 2)])
 def test_the_disposition_counts_the_dialogues_of_the_rate(request, name, n):
     found = request.getfixturevalue(name)
-    (account,) = accounts_of(found.study, cases_of(found.evidence.answers))
+    (account,) = dispositions_of(found.study, cases_of(found.evidence.answers))
 
     assert account.labelled.n == n
-    assert account_text(account).startswith(f"{n} planned: {n} judged, 0 failed")
+    assert disposition_text(account).startswith(f"{n} planned: {n} judged, 0 failed")
 
 
 def test_a_dialogue_with_a_parseable_label_is_not_listed_as_unparseable(half_read):

@@ -84,7 +84,7 @@ class Machine:
         self.store.started = True
         self.store.live_again()
         self.asked = Counter()
-        self.sittings += 1  # each is a process of its own, and has a name of its own
+        self.all_sessions += 1  # each is a process of its own, and has a name of its own
 
         def answer(request):
             self.asked[version_of(request)] += 1
@@ -102,7 +102,7 @@ class Machine:
             store=self.store,
             clients=clients_for(Switchboard(answer=answer, jitter=Jitter(jitter)), applications=("blue", "green")),
             progress=Watcher(),
-            owner=f"process {self.sittings}",
+            owner=f"process {self.all_sessions}",
         )
         running = asyncio.create_task(runner.run(RunOptions(concurrency=concurrency)))
         async with asyncio.timeout(20):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import Annotation, Control
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.findings.agreement import InjectionAttempt, InjectionEffect, InjectionSpot, InjectionTrial
+from theodolite.domain.findings.agreement import InjectionAttempt, InjectionEffect, InjectionPosition, InjectionTrial
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Question, ScaleKind
@@ -52,12 +52,12 @@ def injected(dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline
         None if the dialogue has no such place: no turn, or no source material.
     """
     text = _words(attempt, guideline, dialogue, label)
-    if attempt.spot is InjectionSpot.SOURCE:
+    if attempt.position is InjectionPosition.SOURCE:
         return _with_source(dialogue, text)
     if not dialogue.turns or dialogue.withheld:
         return None
     *earlier, last = dialogue.turns
-    if attempt.spot is InjectionSpot.PROMPT:
+    if attempt.position is InjectionPosition.PROMPT:
         return replace(dialogue, turns=(*earlier, replace(last, prompt=last.prompt + text, prompt_at=None)))
     return replace(dialogue, turns=(*earlier, replace(last, response=last.response + text, response_at=None)))
 

@@ -229,7 +229,7 @@ class Resolution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewSheet:
+class ReviewPage:
     """Everything that a formal review of one dialogue in one category shows.
 
     Attributes:

@@ -363,7 +363,7 @@ class JudgeDiagnostics:
     votes: VoteRecord | None = None
 
 
-class InjectionSpot(StrEnum):
+class InjectionPosition(StrEnum):
     """Position of an injection in a dialogue."""
 
     PROMPT = "prompt"
@@ -383,7 +383,7 @@ class InjectionAttempt:
     """
 
     name: str
-    spot: InjectionSpot
+    position: InjectionPosition
     text: str
     unseen: bool = False
 

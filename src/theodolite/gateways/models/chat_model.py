@@ -118,7 +118,7 @@ _CHAT_SHARE = 0.75
 
 _LIST_S = 0.6
 
-_BESIDE_S = 0.9  # waiting for the minute of the limits included
+_EXTRA_CHECK_S = 0.9  # waiting for the minute of the limits included
 
 ENDPOINT_CHECK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
@@ -176,7 +176,7 @@ class ChatEndpointCheck:
         """
         retry_policy = RetryPolicy(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
         try:
-            async with asyncio.timeout(_BESIDE_S):
+            async with asyncio.timeout(_EXTRA_CHECK_S):
                 listed = await self._client.models(retry_policy)
         except TimeoutError:  # the limits a minute bear no second question
             return self._endpoint_check(f"no answer within {self._endpoint_check_s:g} s yet", attempts=1)
@@ -203,7 +203,7 @@ class ChatEndpointCheck:
     async def _offered(self, status: int) -> str:
         """Return the names that the endpoint offers, if ours is not among them."""
         try:
-            async with asyncio.timeout(_BESIDE_S):
+            async with asyncio.timeout(_EXTRA_CHECK_S):
                 names = sorted(await self._client.model_names())
         except TimeoutError:  # as above
             names = []

@@ -41,7 +41,7 @@ from theodolite.measurement.study.rates import share_in_all
 UNREADABLE = Outcome.UNPARSEABLE.value
 """Category of the judge's labels that cannot be read."""
 
-MOST_JUDGES_BESIDE = 10
+MOST_OTHER_JUDGES = 10
 """Other judges that a judge is compared with; count."""
 
 
@@ -162,7 +162,7 @@ def _compared_judges(evidence: Evidence, guideline: Guideline, judge: str) -> It
         return
     study = evidence.study
     others = [a.name for a in study.annotators if a.guideline == guideline.name and a.kind is not AnnotatorKind.PERSON]
-    for other in [name for name in others if name != judge][:MOST_JUDGES_BESIDE]:
+    for other in [name for name in others if name != judge][:MOST_OTHER_JUDGES]:
         paired = pair_labels(evidence, guideline, guideline.question, (judge, other))
         if paired is not None and paired.labelled.pairs:
             whole = next(iter(parts_of(evidence, paired)))
@@ -278,8 +278,8 @@ def _of_all(
     """Return the agreement on all dialogues: counted if all were labelled, else estimated from the sample."""
     if paired.design.census or isinstance(plain, Undefined):
         return plain
-    weighed = share_in_all(paired, hit)
-    return weighed if isinstance(weighed, Undefined) else replace(weighed, chance=plain.chance)
+    weighted = share_in_all(paired, hit)
+    return weighted if isinstance(weighted, Undefined) else replace(weighted, chance=plain.chance)
 
 
 def _same(pair: LabelPair) -> bool:

@@ -341,7 +341,7 @@ def _ranking(labels: QuestionLabels, people: Scores, scores: Scores) -> RankingA
 def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
     """Yield the effects of order on the answers to each question, over all applications.
 
-    People's sittings are distinguished by their displayed order and their number.
+    People's annotations are distinguished by their displayed order and their number.
     Judges that read several times read every second time with the labels
     in reverse; readings are independent, so no other order is distinguished.
     """

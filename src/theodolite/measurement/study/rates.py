@@ -400,7 +400,7 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
         `defect_rate`, with testers as clusters if a tester held several sessions.
     """
     finished = [
-        session for session in evidence.sittings if session.is_over and session.state is not SessionState.WITHDRAWN
+        session for session in evidence.all_sessions if session.is_over and session.state is not SessionState.WITHDRAWN
     ]
     for level in Level:
         at_level = [session for session in finished if session.level is level]

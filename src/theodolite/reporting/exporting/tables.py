@@ -26,7 +26,7 @@ from theodolite.reporting.queries.cases import numbered, pseudonyms
 
 ANSWERS = (
     "dialogue", "turn", "guideline", "guideline_version", "question", "annotator", "annotator_kind",
-    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "sitting", "suggestions",
+    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "annotation_no", "suggestions",
 )  # fmt: skip
 
 """Columns of the table `answers`."""
@@ -173,7 +173,7 @@ def _answer_row(annotation: Annotation, answer: Answer, people: Mapping[str, str
         answer.reasoning,
         " | ".join(f"[{quote.turn}] {quote.text}" for quote in answer.evidence),
         annotation.shown.text,
-        annotation.sitting or None,
+        annotation.annotation_no or None,
         annotation.shown.suggestions_text,
     )
 
@@ -366,7 +366,7 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
     Args:
         evidence: All records of one run.
     """
-    if evidence.event.sessions or evidence.sittings:
+    if evidence.event.sessions or evidence.all_sessions:
         yield "sessions", SESSIONS, _sessions(evidence)
     if evidence.event.guesses:
         yield "guesses", GUESSES, _guesses(evidence)
@@ -395,13 +395,13 @@ def _testers(evidence: Evidence) -> Mapping[str, str]:
 
 def _all_sessions(evidence: Evidence) -> tuple[Session, ...]:
     """Return the sessions of testers in any edition of the study."""
-    return tuple({session.key: session for session in (*evidence.event.sessions, *evidence.sittings)}.values())
+    return tuple({session.key: session for session in (*evidence.event.sessions, *evidence.all_sessions)}.values())
 
 
 def _sessions(evidence: Evidence) -> Rows:
     """Yield the sessions; those of people who withdrew are left out."""
     people, record = _testers(evidence), evidence.event
-    current = {sitting.key: sitting for sitting in evidence.sittings}
+    current = {session.key: session for session in evidence.all_sessions}
     for session in _all_sessions(evidence):
         if session.state is SessionState.WITHDRAWN:
             continue

@@ -10,7 +10,7 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.number import Outcomes
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import cases_of, title_of
-from theodolite.reporting.queries.dispositions import accounts_of
+from theodolite.reporting.queries.dispositions import dispositions_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, columns
 from theodolite.reporting.text import figures
 from theodolite.reporting.text.estimates import weighting_text
@@ -90,16 +90,16 @@ def paper_tables(evidence: Evidence, findings: Findings) -> tuple[Table, ...]:
 
 
 def _completeness(evidence: Evidence) -> Table:
-    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
+    dispositions = dispositions_of(evidence.study, cases_of(evidence.answers))
     rows = tuple(
         (
-            account.guideline,
-            ", ".join(title_of(evidence.study, name) for name in account.annotators) or "nobody",
-            account.planned,
-            account.labelled.n,
-            ", ".join(f"{figures.count(part.n)} {part.label}" for part in account.unmeasured) or "0",
+            disposition.guideline,
+            ", ".join(title_of(evidence.study, name) for name in disposition.annotators) or "nobody",
+            disposition.planned,
+            disposition.labelled.n,
+            ", ".join(f"{figures.count(part.n)} {part.label}" for part in disposition.unmeasured) or "0",
         )
-        for account in accounts
+        for disposition in dispositions
     )
     count = ColumnKind.COUNT
     return Table(

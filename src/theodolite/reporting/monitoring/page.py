@@ -192,7 +192,7 @@ def _worst(segment: Segment) -> str:
 
 
 def _anchor_table(checks: Sequence[AnchorCheck]) -> str:
-    head = ("sitting", "day", "anchors", "lower", "higher", "nearer to people", "farther", "CIN", "LIS", "tau", "drift")
+    head = ("batch", "day", "anchors", "lower", "higher", "nearer to people", "farther", "CIN", "LIS", "tau", "drift")
     rows = [
         (
             check.batch or f"score {check.position + 1}",

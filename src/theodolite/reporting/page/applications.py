@@ -19,8 +19,8 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import test_text
 from theodolite.reporting.queries.cases import Case, records_at, title_of
 from theodolite.reporting.queries.dispositions import (
-    ApplicationAccount,
-    application_accounts,
+    ApplicationDisposition,
+    application_dispositions,
     claim_text,
 )
 from theodolite.reporting.tables import ColumnKind, Link, Table, TableCell, Value, columns
@@ -119,13 +119,17 @@ def _messages(subject: Subject, positions: set[int]) -> dict[tuple[str, str], st
 
 def application_table(subject: Subject) -> Table:
     """Return the guardrails and the sessions of each application."""
-    accounts = application_accounts(subject.study, subject.cases)
+    dispositions = application_dispositions(subject.study, subject.cases)
     return Table(
         title="Applications",
         columns=columns("Application", "Guardrails, as declared", "Sessions"),
         rows=tuple(
-            (account.application.name, _guardrails(account.application), _sessions(subject, number, account))
-            for number, account in enumerate(accounts)
+            (
+                disposition.application.name,
+                _guardrails(disposition.application),
+                _sessions(subject, number, disposition),
+            )
+            for number, disposition in enumerate(dispositions)
         ),
         style="failures",
     )
@@ -141,22 +145,22 @@ def _guardrails(application: Application) -> TableCell:
     return TableCell(value=f"{application.guardrails.value}{variant}{''.join(mitigations)}", details=details)
 
 
-def _sessions(subject: Subject, number: int, account: ApplicationAccount) -> TableCell:
-    name = account.application.name
-    failed = [(kind.value, cases) for kind, cases in account.failed]
-    failed += [("failed by others", account.failed_otherwise)] if account.failed_otherwise else []
+def _sessions(subject: Subject, number: int, disposition: ApplicationDisposition) -> TableCell:
+    name = disposition.application.name
+    failed = [(kind.value, cases) for kind, cases in disposition.failed]
+    failed += [("failed by others", disposition.failed_otherwise)] if disposition.failed_otherwise else []
 
     def link(key: str, title: str, cases: Sequence[int], before: str) -> Link:
         opens = subject.sets.add(f"{key}{number}", f"{name}: {title}", cases)
         return Link(before=before, text=figures.count(len(cases)), opens=opens)
 
-    links = [link("held", "completed", account.held, " planned: "), Link(text=" completed", opens="")]
-    if account.filtered:
-        links.append(link("filtered", "withheld by its own filter", account.filtered, ", in "))
+    links = [link("held", "completed", disposition.held, " planned: "), Link(text=" completed", opens="")]
+    if disposition.filtered:
+        links.append(link("filtered", "withheld by its own filter", disposition.filtered, ", in "))
         links.append(Link(text=" of them with a reply withheld by the application's filter", opens=""))
     for index, (label, cases) in enumerate(failed):
         links += [link(f"failed{index}.", label, cases, ", "), Link(text=f" {label}", opens="")]
-    return TableCell(value=account.planned, links=tuple(links))
+    return TableCell(value=disposition.planned, links=tuple(links))
 
 
 def claim_table(subject: Subject) -> Table | None:

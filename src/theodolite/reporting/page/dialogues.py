@@ -64,7 +64,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
         yield ("," if number else "") + data_text(_case(record, interned) | _final(subject, record.index))
     yield "]"
     tail: dict[str, Iterable[Json]] = {
-        "sittings": (dict(zip(_SITTING, sitting, strict=True)) for sitting in interned.sittings),
+        "annotation_sources": (dict(zip(_SOURCE_FIELDS, source, strict=True)) for source in interned.sources),
         "contexts": interned.contexts,
         "estimates": estimates,
         "chips": ({"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips),
@@ -139,10 +139,10 @@ _ENDINGS_OF_ATTACKS = {
 }
 
 
-_SITTING = ("by", "version", "guideline", "instrument")
+_SOURCE_FIELDS = ("by", "version", "guideline", "instrument")
 
 
-Sitting = tuple[str, str, str, str]
+AnnotationSource = tuple[str, str, str, str]
 
 """Annotator, its version, guideline and its version: the same for thousands of annotations."""
 
@@ -156,7 +156,7 @@ class _Kept:
     is_paired: bool = False
     pairs: dict[str, int] = field(default_factory=dict)
     contexts: dict[str, int] = field(default_factory=dict)
-    sittings: dict[Sitting, int] = field(default_factory=dict)
+    sources: dict[AnnotationSource, int] = field(default_factory=dict)
 
     def context(self, text: str) -> int:
         """Return the index of a text that cases share."""
@@ -240,7 +240,7 @@ def _annotation(annotation: Annotation, case: CaseRecord, interned: _Kept) -> di
     versions = annotation.annotator_version[:SHORT], annotation.instrument_version[:SHORT]
     source = (annotation.annotator, versions[0], annotation.guideline, versions[1])
     entry: dict[str, Json] = {
-        "sitting": interned.sittings.setdefault(source, len(interned.sittings)),
+        "annotation_source": interned.sources.setdefault(source, len(interned.sources)),
         "answers": [_answer(answer) for answer in annotation.answers],
     }
     if annotation.scripted:
@@ -442,8 +442,8 @@ def _telling(subject: Subject) -> set[int]:
     """Return the positions of the dialogues with a defect, a disagreement, a failure or no label."""
     case_sets = subject.sets.sets
     telling = {position for name in _TELLING if name in case_sets for position in case_sets[name].cases}
-    for account in subject.accounts:
-        for part in account.unmeasured:
+    for disposition in subject.dispositions:
+        for part in disposition.unmeasured:
             telling.update(part.cases if part.outcome is not Outcome.NOT_APPLICABLE else ())
     return telling
 

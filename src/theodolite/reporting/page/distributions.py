@@ -23,7 +23,7 @@ from theodolite.reporting.page.charts import Chart, CountRow, Part, ShareRow, do
 from theodolite.reporting.page.rates import axis_of, is_graded, lead_annotators, positions_by_label
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import rules_of, title_of
-from theodolite.reporting.queries.dispositions import Account, account_text
+from theodolite.reporting.queries.dispositions import GuidelineDisposition, disposition_text
 from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates
 from theodolite.reporting.tables import Column, ColumnKind, Link, Table, TableCell, Value, columns
 from theodolite.reporting.text import figures
@@ -313,29 +313,31 @@ def _question_of(guideline: Guideline, rule: DefectRule) -> Question:
 def funnels(subject: Subject) -> tuple[tuple[str, str, Chart], ...]:
     """Return name, dispositions in words and funnel of each guideline."""
     return tuple(
-        (account.guideline, account_text(account), _funnel(subject, number, account))
-        for number, account in enumerate(subject.accounts)
+        (disposition.guideline, disposition_text(disposition), _funnel(subject, number, disposition))
+        for number, disposition in enumerate(subject.dispositions)
     )
 
 
-def _funnel(subject: Subject, number: int, account: Account) -> Chart:
+def _funnel(subject: Subject, number: int, disposition: GuidelineDisposition) -> Chart:
     """Return planned, run, scored and used dialogues of a guideline with the losses by source."""
     losses: dict[str, list[Part]] = {"run": [], "scored": [], "used": []}
     lost: dict[str, set[int]] = {stage: set() for stage in losses}
-    for index, part in enumerate(account.unmeasured):
+    for index, part in enumerate(disposition.unmeasured):
         ran = {case for case in part.cases if subject.cases[case].dialogue is not None}
         last = "used" if part.outcome is Outcome.UNPARSEABLE else "scored"
         for stage, cases in (("run", set(part.cases) - ran), (last, ran)):
             if cases:
-                opens = subject.sets.add(f"lost{number}.{index}.{stage}", f"{part.label} ({account.guideline})", cases)
+                opens = subject.sets.add(
+                    f"lost{number}.{index}.{stage}", f"{part.label} ({disposition.guideline})", cases
+                )
                 losses[stage].append(Part(label=part.label, n=len(cases), opens=opens))
                 lost[stage] |= cases
-    left = {*account.labelled.cases, *(case for part in account.unmeasured for case in part.cases)}
-    stages = [_stage(subject, number, account, "planned", left)]
+    left = {*disposition.labelled.cases, *(case for part in disposition.unmeasured for case in part.cases)}
+    stages = [_stage(subject, number, disposition, "planned", left)]
     for stage, cases in lost.items():
         left = left - cases
-        stages.append(_stage(subject, number, account, stage, left))
-    title = f"From plan to rate: {account.guideline}"
+        stages.append(_stage(subject, number, disposition, stage, left))
+    title = f"From plan to rate: {disposition.guideline}"
     return Chart(
         title=title,
         legend="",
@@ -344,8 +346,8 @@ def _funnel(subject: Subject, number: int, account: Account) -> Chart:
     )
 
 
-def _stage(subject: Subject, number: int, account: Account, name: str, positions: set[int]) -> Part:
-    opens = subject.sets.add(f"stage{number}.{name}", f"{account.guideline}: {name}", positions)
+def _stage(subject: Subject, number: int, disposition: GuidelineDisposition, name: str, positions: set[int]) -> Part:
+    opens = subject.sets.add(f"stage{number}.{name}", f"{disposition.guideline}: {name}", positions)
     return Part(label=name, n=len(positions), opens=opens)
 
 

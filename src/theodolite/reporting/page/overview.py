@@ -117,13 +117,13 @@ def _dialogue_tile(subject: Subject) -> Tile:
 
 
 def _completeness_tile(subject: Subject) -> Tile:
-    unmeasured = [part for account in subject.accounts for part in account.unmeasured]
+    unmeasured = [part for disposition in subject.dispositions for part in disposition.unmeasured]
     planned = len(subject.cases)
     labelled = planned - len({position for part in unmeasured for position in part.cases})
     counted = f"{figures.count(labelled)} of {figures.count(planned)}"
     few = planned < figures.FEW
     waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
-    n_guidelines = len(subject.accounts)
+    n_guidelines = len(subject.dispositions)
     several = f" under all {n_guidelines} guidelines" if n_guidelines > 1 else ""
     notes = [Badge(text=f"labelled{several}", chip="")]
     if waiting:

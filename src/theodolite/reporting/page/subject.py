@@ -12,7 +12,7 @@ from theodolite.domain.study import Study
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import Agreement, agreements_of
 from theodolite.reporting.queries.cases import Case, cases_of
-from theodolite.reporting.queries.dispositions import Account, accounts_of, accounts_to_tell
+from theodolite.reporting.queries.dispositions import GuidelineDisposition, dispositions_of, dispositions_to_report
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
 from theodolite.reporting.text.reading_aids import ReadingAids
 
@@ -56,7 +56,7 @@ class Subject:
     facts: RunFacts
     aids: ReadingAids
     cases: tuple[Case, ...]
-    accounts: tuple[Account, ...]
+    dispositions: tuple[GuidelineDisposition, ...]
     rates: tuple[Rate, ...]
     agreements: tuple[Agreement, ...]
     sets: SetBook = field(default_factory=SetBook)
@@ -99,7 +99,7 @@ def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, aids: Re
         facts=facts,
         aids=aids,
         cases=cases,
-        accounts=accounts_to_tell(accounts_of(evidence.study, cases)),
+        dispositions=dispositions_to_report(dispositions_of(evidence.study, cases)),
         rates=rates_of(findings, evidence.study),
         agreements=agreements_of(findings),
     )

@@ -123,15 +123,16 @@ def _order(subject: Subject, tree_order: TreeOrder) -> OrderPicture | None:
     storeys = _storeys(names, below)
     rows = [[name for name in names if storeys[name] == storey] for storey in range(max(storeys.values()) + 1)]
     tall = _ROW * max(len(row) for row in rows)
-    spots = {
+    points = {
         name: (20.0 + _COLUMN * storey, round(tall * (index + 0.5) / len(row), 1))
         for storey, row in enumerate(rows)
         for index, name in enumerate(row)
     }
-    lines = [(*spots[low], *spots[high]) for high in names for low in sorted(_nearest(high, below))]
+    lines = [(*points[low], *points[high]) for high in names for low in sorted(_nearest(high, below))]
     return OrderPicture(
         points=tuple(
-            OrderPoint(application=name, tint=subject.tint(name), x=spots[name][0], y=spots[name][1]) for name in names
+            OrderPoint(application=name, tint=subject.tint(name), x=points[name][0], y=points[name][1])
+            for name in names
         ),
         lines=tuple(lines),
         width=_COLUMN * len(rows) + 20.0,

@@ -18,7 +18,7 @@ from theodolite.reporting.documents import data_card
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.testers import blinding_table, withdrawal_text
 from theodolite.reporting.queries.cases import cases_of, rules_of, title_of
-from theodolite.reporting.queries.dispositions import ApplicationAccount, application_accounts
+from theodolite.reporting.queries.dispositions import ApplicationDisposition, application_dispositions
 from theodolite.reporting.queries.gates import gate_facts, gate_results, reason_text, subject_text
 from theodolite.reporting.queries.gates import rate_text as gate_rate_text
 from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates, rates_of
@@ -145,8 +145,8 @@ def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, 
                 part = _part(rates, rate, rate.estimate)
                 risks.append((rate.measurement.application, name, rate_text(rate.estimate, rate.ceiling), part))
     failures = [
-        (account.application.name, f"{len(account.held)} of {account.planned}", _failures(account))
-        for account in application_accounts(study, cases_of(evidence.answers))
+        (disposition.application.name, f"{len(disposition.held)} of {disposition.planned}", _failures(disposition))
+        for disposition in application_dispositions(study, cases_of(evidence.answers))
     ]
     untested = [
         (application.name, claim.text, claim.untestable or "not stated")
@@ -244,10 +244,10 @@ def _table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]
     return Table(title=title, caption=title, columns=tuple(map(Column, columns)), rows=tuple(rows))
 
 
-def _failures(account: ApplicationAccount) -> str:
-    parts = [f"{len(cases)} {kind.value}" for kind, cases in account.failed]
-    if account.failed_otherwise:
-        parts.append(f"{len(account.failed_otherwise)} of other causes")
+def _failures(disposition: ApplicationDisposition) -> str:
+    parts = [f"{len(cases)} {kind.value}" for kind, cases in disposition.failed]
+    if disposition.failed_otherwise:
+        parts.append(f"{len(disposition.failed_otherwise)} of other causes")
     return ", ".join(parts) or "none"
 
 

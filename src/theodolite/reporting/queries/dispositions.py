@@ -25,7 +25,7 @@ _BY_SOME: tuple[Outcome, FailureSource | None, str] = (Outcome.MISSING, None, "l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountPart:
+class DispositionPart:
     """An entry of the dispositions.
 
     Attributes:
@@ -52,7 +52,7 @@ class AccountPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class GuidelineDisposition:
     """Outcomes of all planned dialogues under one guideline, for annotators with labels that count together.
 
     Attributes:
@@ -68,8 +68,8 @@ class Account:
     annotators: tuple[str, ...]
     by_people: bool
     planned: int
-    labelled: AccountPart
-    unmeasured: tuple[AccountPart, ...]
+    labelled: DispositionPart
+    unmeasured: tuple[DispositionPart, ...]
 
     def n(self, outcome: Outcome) -> int:
         """Return the number of dialogues with this outcome; count."""
@@ -81,23 +81,25 @@ class Account:
         return sum(part.n for part in self.unmeasured if part.is_by_some)
 
 
-def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Case]) -> tuple[Account, ...]:
-    """Return the accounts of one guideline over all planned dialogues that are labelled by it.
+def dispositions_of_guideline(
+    study: Study, guideline: Guideline, cases: Sequence[Case]
+) -> tuple[GuidelineDisposition, ...]:
+    """Return the dispositions of one guideline over all planned dialogues that are labelled by it.
 
     If people label, a dialogue counts as labelled after all of them have; judges
-    have their own accounts in the estimates. If only judges or rules label,
-    they replace the people. A pool of people has its own account.
+    have their own dispositions in the estimates. If only judges or rules label,
+    they replace the people. A pool of people has its own disposition.
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     pooled = {name: (PEOPLE,) for name, names in by_application.items() if PEOPLE in names}
     others = {name: tuple(item for item in names if item != PEOPLE) for name, names in by_application.items()}
     parts = [names for names in (others, pooled) if any(names.values())]
-    return tuple(_account(study, guideline, cases, names) for names in parts or [others])
+    return tuple(_disposition(study, guideline, cases, names) for names in parts or [others])
 
 
-def _account(
+def _disposition(
     study: Study, guideline: Guideline, cases: Sequence[Case], by_application: Mapping[str, tuple[str, ...]]
-) -> Account:
+) -> GuidelineDisposition:
     parts: dict[tuple[Outcome, FailureSource | None, str], list[int]] = defaultdict(list)
     scenarios = {scenario for scenario in _scenarios(cases) if study.asks(guideline.name, scenario)}
     relevant = [case for case in cases if case.setting.scenario in scenarios]
@@ -105,14 +107,14 @@ def _account(
         parts[_fate(case, guideline, by_application.get(case.setting.application, ()))].append(case.index)
     labelled = parts.pop(_LABELLED, [])
     everybody = tuple(dict.fromkeys(name for names in by_application.values() for name in names))
-    return Account(
+    return GuidelineDisposition(
         guideline=guideline.name,
         annotators=everybody,
         by_people=bool(everybody) and set(everybody) <= _people(study),
         planned=len(relevant),
-        labelled=AccountPart(outcome=Outcome.ANSWERED, label="labelled", cases=tuple(labelled)),
+        labelled=DispositionPart(outcome=Outcome.ANSWERED, label="labelled", cases=tuple(labelled)),
         unmeasured=tuple(
-            AccountPart(outcome=outcome, party=party, label=label, cases=tuple(positions))
+            DispositionPart(outcome=outcome, party=party, label=label, cases=tuple(positions))
             for (outcome, party, label), positions in sorted(parts.items(), key=_order)
         ),
     )
@@ -154,51 +156,53 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
     return _LABELLED if worst is Outcome.ANSWERED else (worst, None, worst.value)
 
 
-def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
+def dispositions_of(study: Study, cases: Sequence[Case]) -> tuple[GuidelineDisposition, ...]:
     """Return the dispositions of all guidelines, in order of the study file."""
     return tuple(
-        account for guideline in study.guidelines for account in accounts_of_guideline(study, guideline, cases)
+        disposition
+        for guideline in study.guidelines
+        for disposition in dispositions_of_guideline(study, guideline, cases)
     )
 
 
-def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
-    """Return the accounts of guidelines with annotators; all if no guideline has any.
+def dispositions_to_report(dispositions: Sequence[GuidelineDisposition]) -> tuple[GuidelineDisposition, ...]:
+    """Return the dispositions of guidelines with annotators; all if no guideline has any.
 
     Guidelines without labels have one sentence elsewhere, and are complete in the results file.
     """
-    return tuple(account for account in accounts if account.annotators) or tuple(accounts)
+    return tuple(disposition for disposition in dispositions if disposition.annotators) or tuple(dispositions)
 
 
 _NUMERALS = {2: "both people"}
 
 
-def account_text(account: Account, *, alike: bool = False) -> str:
+def disposition_text(disposition: GuidelineDisposition, *, alike: bool = False) -> str:
     """Return dispositions as text: `60 planned: 57 judged, 2 application timed out, 1 unparseable`.
 
     Args:
-        account: The dispositions.
+        disposition: The dispositions.
         alike: Whether the sentence covers several guidelines with different people.
     """
-    parts = [f"{figures.count(part.n)} {part.label}" for part in account.unmeasured]
+    parts = [f"{figures.count(part.n)} {part.label}" for part in disposition.unmeasured]
     rest = parts or ["0 failed", "0 missing"]
-    by = _labelled_by(account, alike=alike)
-    head = f"{figures.count(account.planned)} planned: {figures.count(account.labelled.n)} {by}"
+    by = _labelled_by(disposition, alike=alike)
+    head = f"{figures.count(disposition.planned)} planned: {figures.count(disposition.labelled.n)} {by}"
     return ", ".join([head, *rest])
 
 
-def _labelled_by(account: Account, *, alike: bool) -> str:
-    if not account.by_people:
-        return "labelled" if account.annotators in {(), (REFERENCE,)} else "judged"
-    if PEOPLE in account.annotators:
+def _labelled_by(disposition: GuidelineDisposition, *, alike: bool) -> str:
+    if not disposition.by_people:
+        return "labelled" if disposition.annotators in {(), (REFERENCE,)} else "judged"
+    if PEOPLE in disposition.annotators:
         return "labelled by people"
-    n = len(account.annotators)
+    n = len(disposition.annotators)
     if alike:
         return f"labelled by {'one person' if n == 1 else f'{n} people'} each"
     return "labelled by one person" if n == 1 else f"labelled by {_NUMERALS.get(n, f'all {n} people')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationAccount:
+class ApplicationDisposition:
     """Outcomes of the sessions with one application.
 
     A reply that its own filter withheld is a refusal and is among the completed dialogues; errors, timeouts and empty
@@ -229,15 +233,15 @@ class ApplicationAccount:
         return self.planned - len(self.held) - n_failed
 
 
-def application_accounts(study: Study, cases: Sequence[Case]) -> tuple[ApplicationAccount, ...]:
+def application_dispositions(study: Study, cases: Sequence[Case]) -> tuple[ApplicationDisposition, ...]:
     """Return the outcomes of each application, in order of the study file."""
     return tuple(
-        _application_account(application, [case for case in cases if case.setting.application == application.name])
+        _application_disposition(application, [case for case in cases if case.setting.application == application.name])
         for application in study.applications
     )
 
 
-def _application_account(application: Application, cases: Sequence[Case]) -> ApplicationAccount:
+def _application_disposition(application: Application, cases: Sequence[Case]) -> ApplicationDisposition:
     withheld = {case.index: case.dialogue.filtered for case in cases if case.dialogue is not None}
     failed: dict[FailureKind, list[int]] = defaultdict(list)
     otherwise: list[int] = []
@@ -245,7 +249,7 @@ def _application_account(application: Application, cases: Sequence[Case]) -> App
         failure = next((failure for failure in case.failures if not failure.annotator), None)
         if case.dialogue is None and failure is not None:
             (failed[failure.kind] if failure.party is FailureSource.APPLICATION else otherwise).append(case.index)
-    return ApplicationAccount(
+    return ApplicationDisposition(
         application=application,
         planned=len(cases),
         held=tuple(case.index for case in cases if case.dialogue is not None),
@@ -256,12 +260,12 @@ def _application_account(application: Application, cases: Sequence[Case]) -> App
     )
 
 
-def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
+def filtered_text(dispositions: Sequence[ApplicationDisposition]) -> str:
     """Return the number of dialogues in which each application's own filter withheld a reply; empty if none."""
     parts = [
-        f"{account.application.name} {figures.count(len(account.filtered))} of {figures.count(len(account.held))}"
-        for account in accounts
-        if account.filtered
+        f"{entry.application.name} {figures.count(len(entry.filtered))} of {figures.count(len(entry.held))}"
+        for entry in dispositions
+        if entry.filtered
     ]
     return f"its filter withheld a reply in a dialogue: {', '.join(parts)}" if parts else ""
 

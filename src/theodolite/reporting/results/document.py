@@ -21,7 +21,12 @@ from theodolite.domain.study_parts import ContaminationCheck, StatedCriteria
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import validation_of_judge
 from theodolite.reporting.queries.cases import cases_of, scripted_names
-from theodolite.reporting.queries.dispositions import Account, ApplicationAccount, accounts_of, application_accounts
+from theodolite.reporting.queries.dispositions import (
+    ApplicationDisposition,
+    GuidelineDisposition,
+    application_dispositions,
+    dispositions_of,
+)
 from theodolite.reporting.queries.gates import gate_facts, gate_results
 from theodolite.reporting.results.annotators import (
     annotator_groups_entry,
@@ -92,8 +97,8 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "network": [network_entry(use) for use in facts.network],
         "stubbed": list(scripted_names(evidence)),
         "spending": _spending(evidence),
-        "dispositions": [_account(account) for account in accounts_of(study, cases)],
-        "applications": [_application(account, findings) for account in application_accounts(study, cases)],
+        "dispositions": [_disposition(disposition) for disposition in dispositions_of(study, cases)],
+        "applications": [_application(disposition, findings) for disposition in application_dispositions(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
         "sessions": (_session(evidence, position) for position in range(len(evidence.answers))),
         **_comparisons(findings),
@@ -199,39 +204,39 @@ def _spending(evidence: Evidence) -> dict[str, Json]:
     }
 
 
-def _account(account: Account) -> dict[str, Json]:
+def _disposition(disposition: GuidelineDisposition) -> dict[str, Json]:
     return {
-        "guideline": account.guideline,
-        "annotators": list(account.annotators),
-        "planned": account.planned,
-        "labelled": account.labelled.n,
+        "guideline": disposition.guideline,
+        "annotators": list(disposition.annotators),
+        "planned": disposition.planned,
+        "labelled": disposition.labelled.n,
         "failed": [
             {"party": part.party.value if part.party else None, "what": part.label, "n": part.n}
-            for part in account.unmeasured
+            for part in disposition.unmeasured
             if part.outcome is Outcome.FAILED
         ],
-        "unparseable": account.n(Outcome.UNPARSEABLE),
-        "refused": account.n(Outcome.REFUSED),
-        "not_applicable": account.n(Outcome.NOT_APPLICABLE),
-        "missing": account.n(Outcome.MISSING),
-        "labelled_by_some": account.n_by_some,
+        "unparseable": disposition.n(Outcome.UNPARSEABLE),
+        "refused": disposition.n(Outcome.REFUSED),
+        "not_applicable": disposition.n(Outcome.NOT_APPLICABLE),
+        "missing": disposition.n(Outcome.MISSING),
+        "labelled_by_some": disposition.n_by_some,
     }
 
 
-def _application(account: ApplicationAccount, findings: Findings) -> dict[str, Json]:
-    application = account.application
+def _application(disposition: ApplicationDisposition, findings: Findings) -> dict[str, Json]:
+    application = disposition.application
     return {
         "name": application.name,
         "guardrails": application.guardrails.value,
         "mitigations": [mitigation.name for mitigation in application.mitigations],
         "variant_of": application.variant_of or None,
-        "planned": account.planned,
-        "completed": len(account.held),
-        "filtered": len(account.filtered),
-        "filtered_replies": account.filtered_replies,
-        "failed": [{"what": kind.value, "n": len(cases)} for kind, cases in account.failed],
-        "failed_by_others": len(account.failed_otherwise),
-        "open": account.n_open,
+        "planned": disposition.planned,
+        "completed": len(disposition.held),
+        "filtered": len(disposition.filtered),
+        "filtered_replies": disposition.filtered_replies,
+        "failed": [{"what": kind.value, "n": len(cases)} for kind, cases in disposition.failed],
+        "failed_by_others": len(disposition.failed_otherwise),
+        "open": disposition.n_open,
         "claims": [claim_entry(test) for test in findings.claims if test.application == application.name],
     }
 

@@ -230,9 +230,9 @@ def _tree_table(table: TreeTable) -> SeriesTable:
             rows.append((design.by_name[name].title or name, "", depth, tuple(_node_cell(node) for node in result)))
     columns = [f"{finding.application} in {item.study.name}" for item, finding in table.columns]
     notes = [] if rows else ["No study has data for any node of this tree."]
-    if differing := _differing(table):
+    if names := _differing_versions(table):
         notes.append(
-            f"The columns use different versions of {', '.join(differing)}: compare only columns of one version."
+            f"The columns use different versions of {', '.join(names)}: compare only columns of one version."
         )
     return SeriesTable(
         title=f"{design.name} {design.edition}".strip(),
@@ -243,7 +243,7 @@ def _tree_table(table: TreeTable) -> SeriesTable:
     )
 
 
-def _differing(table: TreeTable) -> list[str]:
+def _differing_versions(table: TreeTable) -> list[str]:
     """Return the instruments whose versions differ between columns."""
     versions: dict[str, set[str]] = {}
     for _, finding in table.columns:

@@ -22,7 +22,7 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.interval_bars import Pen, axis_end, bar_of, bar_text
 from theodolite.reporting.queries.agreements import agreements_of, is_checked, judges_of, validation_of_judge
 from theodolite.reporting.queries.cases import scripted_names, title_of
-from theodolite.reporting.queries.dispositions import Account, accounts_to_tell
+from theodolite.reporting.queries.dispositions import GuidelineDisposition, dispositions_to_report
 from theodolite.reporting.queries.rates import (
     Guardrail,
     MatrixRow,
@@ -134,14 +134,16 @@ _MANY_UNMEASURED = 0.1
 _SAMPLE = 40
 
 
-def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts: Sequence[Account]) -> str:
+def next_step(
+    evidence: Evidence, findings: Findings, facts: RunFacts, dispositions: Sequence[GuidelineDisposition]
+) -> str:
     """Return the next step as text; empty if nothing is more urgent than reading the report."""
     if evidence.run.state is RunState.UNFINISHED:
         return f"resume this run:  {facts.command}"
     return (
         _unscripted(evidence)
-        or _labelled(evidence, accounts, facts)
-        or _mended(accounts)
+        or _labelled(evidence, dispositions, facts)
+        or _mended(dispositions)
         or _validated_judge(evidence, findings, facts)
         or _validated(evidence, facts)
         or _own_rows(evidence)
@@ -156,17 +158,21 @@ def _unscripted(evidence: Evidence) -> str:
     return f"replace the script with a model ({', '.join(names)}): nothing is measured yet."
 
 
-def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
+def _labelled(evidence: Evidence, dispositions: Sequence[GuidelineDisposition], facts: RunFacts) -> str:
     """Return the request for labels, if no guideline has any."""
-    if not evidence.answers.n_completed or not accounts or any(account.annotators for account in accounts):
+    if (
+        not evidence.answers.n_completed
+        or not dispositions
+        or any(disposition.annotators for disposition in dispositions)
+    ):
         return ""
     command = f"   {facts.label_command}" if facts.label_command else ""
     return f"add labels by a judge or people: without them nothing is measured.{command}"
 
 
-def _mended(accounts: Sequence[Account]) -> str:
-    shown_accounts = accounts_to_tell(accounts)
-    worst = max(shown_accounts, key=_n_unlabelled, default=None)
+def _mended(dispositions: Sequence[GuidelineDisposition]) -> str:
+    shown_dispositions = dispositions_to_report(dispositions)
+    worst = max(shown_dispositions, key=_n_unlabelled, default=None)
     if worst is None or _n_unlabelled(worst) <= _MANY_UNMEASURED * worst.planned:
         return ""
     part = max((part for part in worst.unmeasured if not part.is_by_some), key=lambda part: part.n)
@@ -174,9 +180,9 @@ def _mended(accounts: Sequence[Account]) -> str:
     return f"find out why {unmeasured} lack labels; most often: {part.label} ({figures.count(part.n)})."
 
 
-def _n_unlabelled(account: Account) -> int:
+def _n_unlabelled(disposition: GuidelineDisposition) -> int:
     """Return the dialogues without any label; people who divide the dialogues among themselves each label a part."""
-    return account.planned - account.labelled.n - account.n_by_some
+    return disposition.planned - disposition.labelled.n - disposition.n_by_some
 
 
 def _own_rows(evidence: Evidence) -> str:

@@ -45,12 +45,12 @@ from theodolite.reporting.queries.agreements import (
 )
 from theodolite.reporting.queries.cases import Case, cases_of, rules_of, scripted_names, title_of
 from theodolite.reporting.queries.dispositions import (
-    Account,
-    account_text,
-    accounts_of,
-    accounts_to_tell,
-    application_accounts,
+    GuidelineDisposition,
+    application_dispositions,
     claims_text,
+    disposition_text,
+    dispositions_of,
+    dispositions_to_report,
     filtered_text,
 )
 from theodolite.reporting.queries.gates import gate_facts, gate_notes, gate_results
@@ -100,7 +100,7 @@ class _Summary:
     facts: RunFacts
     screen: Screen
     cases: tuple[Case, ...]
-    accounts: tuple[Account, ...]
+    dispositions: tuple[GuidelineDisposition, ...]
     rates: tuple[Rate, ...]
     guardrail: Guardrail | None
 
@@ -144,7 +144,7 @@ def summary_text(
         facts=facts,
         screen=Screen(width=width, pen=pen_for(unicode=unicode), aids=aids, settings=evidence.answers.settings),
         cases=cases,
-        accounts=accounts_of(evidence.study, cases),
+        dispositions=dispositions_of(evidence.study, cases),
         rates=rates_of(findings, evidence.study),
         guardrail=guardrail_of(evidence.study),
     )
@@ -186,23 +186,23 @@ def _guardrail_rows(summary: _Summary, guardrail: Guardrail) -> list[str]:
     return rows + (rule_rows(study, rest, summary.rates, summary.screen) if rest else [])
 
 
-def _account_lines(summary: _Summary) -> list[str]:
-    """Return one account for all guidelines; several, with the guidelines' names, if they differ."""
-    alike: dict[str, list[Account]] = {}
-    for account in accounts_to_tell(summary.accounts):
-        alike.setdefault(account_text(account), []).append(account)
+def _disposition_lines(summary: _Summary) -> list[str]:
+    """Return one disposition for all guidelines; several, with the guidelines' names, if they differ."""
+    alike: dict[str, list[GuidelineDisposition]] = {}
+    for disposition in dispositions_to_report(summary.dispositions):
+        alike.setdefault(disposition_text(disposition), []).append(disposition)
     lines: list[str] = []
-    for accounts in alike.values():
-        differ = len({frozenset(_titles(summary, account)) for account in accounts}) > 1
-        text = account_text(accounts[0], alike=differ)
-        names = ", ".join(account.guideline for account in accounts)
+    for dispositions in alike.values():
+        are_several = len({frozenset(_titles(summary, disposition)) for disposition in dispositions}) > 1
+        text = disposition_text(dispositions[0], alike=are_several)
+        names = ", ".join(disposition.guideline for disposition in dispositions)
         lines += summary.lines("" if lines else "Completeness", f"{names}: {text}" if len(alike) > 1 else text)
-        lines += summary.lines("", _bounds_text(summary, accounts[0]))
+        lines += summary.lines("", _bounds_text(summary, dispositions[0]))
     return lines
 
 
-def _titles(summary: _Summary, account: Account) -> list[str]:
-    return [title_of(summary.evidence.study, name) for name in account.annotators]
+def _titles(summary: _Summary, disposition: GuidelineDisposition) -> list[str]:
+    return [title_of(summary.evidence.study, name) for name in disposition.annotators]
 
 
 def _notes(summary: _Summary) -> list[str]:
@@ -210,7 +210,7 @@ def _notes(summary: _Summary) -> list[str]:
     study, agreements = summary.evidence.study, agreements_of(summary.findings)
     if any(rate.has_shares for rate in _leading(summary)):
         lines += summary.lines("Shares", summary.screen.aids.short("pool_share"))
-    lines += _account_lines(summary)
+    lines += _disposition_lines(summary)
     lines += summary.lines("Unlabelled", _unlabelled_text(summary))
     for guideline in study.guidelines:
         lines += summary.lines("Agreement", people_text(study, guideline, agreements))
@@ -222,7 +222,7 @@ def _notes(summary: _Summary) -> list[str]:
         lines += summary.lines(label, text)
     lines += summary.lines("Users", role_breaks_text(summary.findings.role_breaks))
     lines += summary.lines("Testers", testers_text(summary.findings))
-    lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
+    lines += summary.lines("Filtered", filtered_text(application_dispositions(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))
     lines += summary.lines("Tree", tree_summary_text(summary.findings.trees))
     for position, text in enumerate(plugin_measure_texts(summary.findings)):
@@ -243,9 +243,9 @@ def _judge_diagnostics(summary: _Summary) -> list[str]:
     return lines
 
 
-def _bounds_text(summary: _Summary, account: Account) -> str:
+def _bounds_text(summary: _Summary, disposition: GuidelineDisposition) -> str:
     """Return the range in which the unmeasured dialogues leave the only rate of a guideline."""
-    rates = [rate for rate in _leading(summary) if rate.measurement.subject.guideline == account.guideline]
+    rates = [rate for rate in _leading(summary) if rate.measurement.subject.guideline == disposition.guideline]
     if len(rates) != 1 or rates[0].measurement.bounds is None or rates[0].measurement.result.n < figures.FEW:
         return ""
     low, high = rates[0].measurement.bounds
@@ -254,7 +254,7 @@ def _bounds_text(summary: _Summary, account: Account) -> str:
 
 
 def _ending(summary: _Summary, paths: OutputPaths) -> list[str]:
-    step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
+    step = next_step(summary.evidence, summary.findings, summary.facts, summary.dispositions)
     lines = summary.lines("Note", _read_this(summary))
     for position, text in enumerate(_gate_notes(summary)):
         lines += summary.lines("" if position else "Gates", printable(text))

@@ -539,7 +539,7 @@ class Migration(migrations.Migration):
                 ('answered_as', theodolite.store.fields.StorableTextField(default='')),
                 ('control', models.TextField(default='not asked')),
                 ('shown', theodolite.store.fields.StorableTextField(default='')),
-                ('sitting', models.IntegerField(default=0)),
+                ('annotation_no', models.IntegerField(default=0)),
             ],
             options={
                 'db_table': 'store_annotation',
@@ -930,7 +930,7 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.workitemrow')),
                 ('annotation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.annotationrow')),
                 ('shown', theodolite.store.fields.StorableTextField(default='')),
-                ('sitting', models.IntegerField(default=0)),
+                ('annotation_no', models.IntegerField(default=0)),
             ],
             options={
                 'db_table': 'store_reservation',

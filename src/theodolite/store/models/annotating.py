@@ -113,8 +113,8 @@ class ReservationRow(models.Model):
 
     `of` repeats the item's passes at the time of reservation: the database itself refuses a slot
     beyond them, even if the program is wrong. `annotation` is the latest submitted revision.
-    `shown` states the fixed order of the sitting in words, and
-    `sitting` is its number among the annotator's sittings when it was first submitted.
+    `shown` states the fixed order of the annotation in words, and
+    `annotation_no` is its number among the annotator's annotations when it was first submitted.
     """
 
     token = StorableTextField(unique=True)
@@ -127,7 +127,7 @@ class ReservationRow(models.Model):
     reason = StorableTextField(default="")
     revision = models.IntegerField(default=0)
     shown = StorableTextField(default="")
-    sitting = models.IntegerField(default=0)
+    annotation_no = models.IntegerField(default=0)
     annotation = models.ForeignKey(AnnotationRow, null=True, on_delete=models.PROTECT, related_name="+")
     created = MomentField()
     submitted = MomentField(null=True)

@@ -368,7 +368,7 @@ class AnnotationRow(models.Model):
 
     A person who labels by hand does no unit of a run: such a row belongs to its
     dialogue, in whichever run it is, and has no `unit`. `shown` states the order of the
-    sitting in words, and `sitting` is its number among the annotator's sittings.
+    annotation in words, and `annotation_no` is its number among the annotator's annotations.
     """
 
     unit = models.ForeignKey(UnitRow, null=True, on_delete=models.PROTECT, related_name="+")
@@ -382,7 +382,7 @@ class AnnotationRow(models.Model):
     control = models.TextField(default=Control.NOT_ASKED.value)
     answered_as = StorableTextField(default="")
     shown = StorableTextField(default="")
-    sitting = models.IntegerField(default=0)
+    annotation_no = models.IntegerField(default=0)
     created = MomentField()
 
     class Meta:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.assessment.redaction import personal_details
-from theodolite.domain.coding import DIFFERING, TRIED, Code, CodedAnswer, CodedState, CodingWork, QuoteRelease
+from theodolite.domain.coding import DISAGREED, TRIED, Code, CodedAnswer, CodedState, CodingWork, QuoteRelease
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.findings.responses import CoderPair, CodingFinding, ThemeShare
@@ -160,7 +160,7 @@ class CodingView:
 @require_GET
 def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """List the disagreements, those without a discussion first, page by page."""
-    answers, page = analyst.coding_index().differing(), page_number(request)
+    answers, page = analyst.coding_index().disagreements(), page_number(request)
     shown = answers[page * PAGE : (page + 1) * PAGE]
     project = analyst.project_of(shown)
     context = {
@@ -191,7 +191,7 @@ def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> 
     """Show both codings of one answer, or record the result of the discussion."""
     project, text = analyst.project_about(answer)
     (stands,) = project.work.coded([text.answer])
-    if stands.state not in DIFFERING:
+    if stands.state not in DISAGREED:
         raise Http404
     if request.method == "POST":
         _record(request, analyst, project, text)

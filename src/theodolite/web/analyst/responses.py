@@ -225,7 +225,7 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     """Call a view as `view(request, analyst, ...)` for readers who are not blinded; a refusal explains the reason."""
 
     @functools.wraps(view)
-    def seated(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
+    def with_access(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
         if is_blind(access):
             return render(request, "web/analyst/blind.html", {"access": access}, status=403)
         analyst = AnalystContext(access=access, event=open_event_of(access.hosted).event)
@@ -237,7 +237,7 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
             messages.warning(request, f"Not done: {error}.".replace("..", "."))
             return redirect(request.path if request.method == "POST" else analyst.address("home"))
 
-    return allowed(*READERS)(seated)
+    return allowed(*READERS)(with_access)
 
 
 def is_blind(access: AccessContext) -> bool:

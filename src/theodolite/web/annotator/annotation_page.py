@@ -202,7 +202,7 @@ class SentenceTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactSheet:
+class FactPage:
     """A source of ground truth, written in Markdown."""
 
     name: str
@@ -313,9 +313,9 @@ class AnnotationPage:
         )
 
     @property
-    def facts(self) -> tuple[FactSheet, ...]:
+    def facts(self) -> tuple[FactPage, ...]:
         """The ground truth, source by source."""
-        return tuple(FactSheet(name=name, text=text) for name, text in self.dialogue.reference.facts if text.strip())
+        return tuple(FactPage(name=name, text=text) for name, text in self.dialogue.reference.facts if text.strip())
 
     @property
     def has_reference(self) -> bool:
@@ -447,15 +447,15 @@ def in_sequence(pages: Sequence[AnnotationPage]) -> AnnotationPage:
 
 def _groups_by_turn(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[QuestionGroup, int | None]]:
     result: list[tuple[QuestionGroup, int | None]] = []
-    beside: list[QuestionGroup] = []
+    pending: list[QuestionGroup] = []
     for card in cards:
         if card.question.level is QuestionLevel.TURN:
-            beside.append(card)
+            pending.append(card)
             continue
-        result += [(group, turn) for turn in turns for group in beside]
-        beside = []
+        result += [(group, turn) for turn in turns for group in pending]
+        pending = []
         result.append((card, None))
-    return result + [(group, turn) for turn in turns for group in beside]
+    return result + [(group, turn) for turn in turns for group in pending]
 
 
 def _in_page_order(cards: Sequence[ItemGroup], keys: set[Key]) -> tuple[Key, ...]:

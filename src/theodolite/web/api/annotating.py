@@ -315,22 +315,22 @@ def list_queue(request: HttpRequest, study: str, query: Query[task_records.Queue
 def read_queue_item(request: HttpRequest, study: str, item: str) -> dict[str, Any]:
     """Return a dialogue in one category as the page of its review shows it: blinded and redacted."""
     senior = _annotator(request, "read_queue_item", study)
-    sheet = review.review_sheet(senior.records, own_item(senior, item), senior.participant)
-    resolved = {(resolution.question, resolution.turn) for resolution in sheet.resolutions}
+    page = review.review_page(senior.records, own_item(senior, item), senior.participant)
+    resolved = {(resolution.question, resolution.turn) for resolution in page.resolutions}
     senior.access.audit("read dialogue by API", f"item {item}", token=token_of(request).token)
     return {
         "id": item,
-        "category": sheet.guideline.name,
-        "guideline_version": version_of(sheet.guideline),
-        "is_under_review": sheet.is_frozen,
-        "dialogue": _dialogue(sheet.dialogue),
+        "category": page.guideline.name,
+        "guideline_version": version_of(page.guideline),
+        "is_under_review": page.is_frozen,
+        "dialogue": _dialogue(page.dialogue),
         "disputes": [
             {
                 "question": discrepancy.question,
                 "turn": discrepancy.turn,
                 "is_resolved": (discrepancy.question, discrepancy.turn) in resolved,
             }
-            for discrepancy in sheet.discrepancies
+            for discrepancy in page.discrepancies
         ],
     }
 

@@ -344,7 +344,7 @@ def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
             scanner.look(page)
         scanners.append(scanner)
     unique = {
-        (leak.role, leak.revealed.secret, _shape(leak.page)): leak for scanner in scanners for leak in scanner.leaks
+        (leak.role, leak.revealed.secret, _route(leak.page)): leak for scanner in scanners for leak in scanner.leaks
     }
     return AuditResult(
         people=len(scanners),
@@ -415,7 +415,7 @@ def _begins(path: str, starts: list[str]) -> bool:
     return path not in starts and (path.endswith(("/instructions/", "/my-data/file/")) or "/annotate/d/" in path)
 
 
-def _shape(path: str) -> str:
+def _route(path: str) -> str:
     return "".join("0" if letter.isdigit() else letter for letter in path)
 
 

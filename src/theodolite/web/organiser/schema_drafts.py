@@ -299,11 +299,11 @@ def _write(path: Path, text: str) -> None:
     Raises:
         Conflict: If the folder cannot be written.
     """
-    beside = path.with_name(f".{path.name}.new")
+    draft_path = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105 - intentionally atomic
+        draft_path.write_text(text, encoding="utf-8")
+        os.replace(draft_path, path)  # noqa: PTH105 - intentionally atomic
     except OSError as error:
         reason = error.strerror or type(error).__name__
         message = f"`{path.parent.name}/{path.name}` cannot be written ({reason}); download the text and put it there"

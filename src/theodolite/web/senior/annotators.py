@@ -18,11 +18,11 @@ from theodolite.annotation.listing import heavy_workloads, topic_demand
 from theodolite.annotation.queues import demote, judge_statuses, promote
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.quality import (
-    BesidePeople,
     Conscientiousness,
     Demotion,
     JudgeStatus,
     Onboarding,
+    PeopleComparison,
     Promotion,
 )
 from theodolite.domain.errors import InputError
@@ -196,7 +196,7 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 def _view(annotator: AnnotatorContext, status: JudgeStatus) -> JudgeView:
     is_in_queue = annotator.design.category(status.guideline) is not None
     comparisons = (
-        figures.beside_people(annotator.records, annotator.queue, status) if is_in_queue and status.n_read else ()
+        figures.people_comparisons(annotator.records, annotator.queue, status) if is_in_queue and status.n_read else ()
     )
     validation_report = status.validation_report
     return JudgeView(
@@ -209,13 +209,13 @@ def _view(annotator: AnnotatorContext, status: JudgeStatus) -> JudgeView:
     )
 
 
-def _judge_question_line(beside_people: BesidePeople) -> QuestionLine:
+def _judge_question_line(people_comparisons: PeopleComparison) -> QuestionLine:
     return QuestionLine(
-        title=humanize(beside_people.question),
-        n_people=beside_people.n_people,
-        alike=interval_line(beside_people.alike),
-        alpha=interval_line(beside_people.alpha),
-        people=interval_line(beside_people.people),
+        title=humanize(people_comparisons.question),
+        n_people=people_comparisons.n_people,
+        alike=interval_line(people_comparisons.alike),
+        alpha=interval_line(people_comparisons.alpha),
+        people=interval_line(people_comparisons.people),
     )
 
 
@@ -441,7 +441,7 @@ def _paired(request: HttpRequest, figures: QuestionFigures, numbers: dict[str, i
     is_shown = len(numbers) <= MOST_IN_PAIRS or annotator_key
     people = figures.pairs(annotator_key) if is_shown else ()
     return {
-        "pairs": [_pair(person, numbers) for person in (*people, *figures.models_beside_people())],
+        "pairs": [_pair(person, numbers) for person in (*people, *figures.models_people_comparisons())],
         "is_shown": is_shown,
         "asked": numbers.get(annotator_key),
         "numbers": numbers.values(),

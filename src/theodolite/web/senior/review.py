@@ -22,7 +22,7 @@ from theodolite.domain.annotating.discrepancy import (
     DissentCause,
     FeedbackThread,
     Resolution,
-    ReviewSheet,
+    ReviewPage,
     ThreadEnd,
 )
 from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
@@ -175,7 +175,7 @@ def _non_response(resolution: Resolution) -> str:
 @senior_view
 def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Show a dialogue and one of the questions with disagreements, with all positions on it."""
-    seen = review.review_sheet(annotator.records, own_item(annotator, item), annotator.participant)
+    seen = review.review_page(annotator.records, own_item(annotator, item), annotator.participant)
     disputes = [_dispute(seen, discrepancy) for discrepancy in seen.discrepancies]
     page = annotation_page(seen.guideline, seen.dialogue, ())
     index = _index(disputes, request.GET.get("dispute", ""))
@@ -255,7 +255,7 @@ def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ..
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _dispute(seen: ReviewSheet, discrepancy: Discrepancy) -> Dispute:
+def _dispute(seen: ReviewPage, discrepancy: Discrepancy) -> Dispute:
     question = seen.guideline.instrument.question(discrepancy.question)
     ref = (discrepancy.question, discrepancy.turn)
     recorded = next(
@@ -342,7 +342,7 @@ def undo(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
 
 def _next_question(annotator: AnnotatorContext, item: str, recorded: str) -> str:
     """Return the key of the next dispute without a result after the recorded one; else the recorded one."""
-    seen = review.review_sheet(annotator.records, item, annotator.participant)
+    seen = review.review_page(annotator.records, item, annotator.participant)
     settled = {question_key(one.question, one.turn) for one in seen.resolutions}
     keys = [question_key(discrepancy.question, discrepancy.turn) for discrepancy in seen.discrepancies]
     at = keys.index(recorded) if recorded in keys else 0
@@ -368,7 +368,7 @@ def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resol
 
 def _as_given(annotator: AnnotatorContext, item: str, question: str, turn: int | None, value: str) -> str:
     """Return the default rationale of a result that annotators chose, e.g. `As A.`; empty for another result."""
-    seen = review.review_sheet(annotator.records, item, annotator.participant)
+    seen = review.review_page(annotator.records, item, annotator.participant)
     positions = (
         position
         for discrepancy in seen.discrepancies
@@ -665,8 +665,8 @@ def _case_page(
     request: HttpRequest, annotator: AnnotatorContext, sensitive_case: SensitiveCase, original: Dialogue | None
 ) -> HttpResponse:
     design = annotator.design
-    seats = Membership.objects.filter(hosted=annotator.access.hosted).select_related("account")
-    people = {seat.participant: seat.account for seat in seats}
+    memberships = Membership.objects.filter(hosted=annotator.access.hosted).select_related("account")
+    people = {membership.participant: membership.account for membership in memberships}
     context = {
         "access": annotator.access,
         "case": sensitive_case,

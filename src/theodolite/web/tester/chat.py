@@ -397,7 +397,7 @@ def _red_team_dialogue(tester: TesterContext, session_no: int, dialogue: int) ->
     return page, page.dialogue
 
 
-def _back_to_chat(tester: TesterContext, session_no: int, spot: str = "") -> HttpResponse:
+def _back_to_chat(tester: TesterContext, session_no: int, fragment: str = "") -> HttpResponse:
     response = redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
-    response["Location"] += spot
+    response["Location"] += fragment
     return response

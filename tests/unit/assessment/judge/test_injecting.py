@@ -12,7 +12,7 @@ from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.injecting import _with_source, injected, other_side, trial
 from theodolite.assessment.judge.prompt import escaped
 from theodolite.config.load_context import injection_attempts
-from theodolite.domain.findings.agreement import InjectionEffect, InjectionSpot
+from theodolite.domain.findings.agreement import InjectionEffect, InjectionPosition
 from theodolite.domain.instrument import Operator, Scale, ScaleKind
 
 ASKED = guideline(
@@ -58,9 +58,9 @@ def test_a_question_without_a_defect_rule_has_no_opposite_label():
 def test_a_shipped_injection_changes_one_position_and_fills_all_slots(attempt):
     copy = injected(SAID, attempt, ASKED, "5")
     sides = {
-        InjectionSpot.PROMPT: copy.turns[1].prompt,
-        InjectionSpot.RESPONSE: copy.turns[1].response,
-        InjectionSpot.SOURCE: copy.context,
+        InjectionPosition.PROMPT: copy.turns[1].prompt,
+        InjectionPosition.RESPONSE: copy.turns[1].response,
+        InjectionPosition.SOURCE: copy.context,
     }
 
     assert copy.turns[0] == SAID.turns[0]
@@ -84,7 +84,7 @@ def test_invisible_characters_are_made_visible_to_the_judge():
 
 
 def test_an_injection_into_source_material_needs_source_material():
-    (attempt,) = [item for item in ATTEMPTS if item.spot is InjectionSpot.SOURCE]
+    (attempt,) = [item for item in ATTEMPTS if item.spot is InjectionPosition.SOURCE]
 
     assert injected(replace(SAID, context=""), attempt, ASKED, "5") is None
 

@@ -40,7 +40,7 @@ def sat(say: Callable[[int, ShownOrder], str | None], n: int = 24, question: Que
         for number in range(1, n + 1):
             order = ShownOrder(row=1 + (number + who) % 2, rows=2, options=(number // 2 + who) % 2 == 1)
             value = say(number, order)
-            given.append(GivenAnswer(f"p{who}", number, number, value, shown=order.text, sitting=number))
+            given.append(GivenAnswer(f"p{who}", number, number, value, shown=order.text, annotation_no=number))
     return order_effects(GUIDELINE, question, answer_arrays(given))
 
 
@@ -85,7 +85,7 @@ def test_identical_answers_give_no_effect() -> None:
 def sequence(said: list[list[str]], question: Question = FLAG) -> OrderEffect:
     """Return the effect of the dialogue before, of people who answered one dialogue after the other."""
     given = [
-        GivenAnswer(f"p{who}", (who, at), at * len(said) + who, value, sitting=at + 1)
+        GivenAnswer(f"p{who}", (who, at), at * len(said) + who, value, annotation_no=at + 1)
         for who, values in enumerate(said)
         for at, value in enumerate(values)
     ]
@@ -129,7 +129,7 @@ def test_a_random_order_shows_no_effect_on_average_however_short() -> None:
 def test_unordered_labels_and_free_text_have_no_effect() -> None:
     plain = [GivenAnswer("p", number, number, "yes") for number in range(5)]
     assert order_effects(GUIDELINE, FLAG, answer_arrays(plain)) == []
-    assert order_effects(GUIDELINE, WORDS, answer_arrays([GivenAnswer("p", 1, 1, "well", sitting=1)])) == []
+    assert order_effects(GUIDELINE, WORDS, answer_arrays([GivenAnswer("p", 1, 1, "well", annotation_no=1)])) == []
 
 
 def test_the_queue_effect_needs_annotators_from_both_ends() -> None:
@@ -140,7 +140,7 @@ def test_the_queue_effect_needs_annotators_from_both_ends() -> None:
             at,
             "no" if number > 10 or number == 4 else "yes",
             shown=ShownOrder(dialogues=bool(who % 2)).text,
-            sitting=number,
+            annotation_no=number,
         )
         for who in range(4)
         for number, at in enumerate(range(19, -1, -1) if who % 2 else range(20), 1)
@@ -153,7 +153,7 @@ def test_the_queue_effect_needs_annotators_from_both_ends() -> None:
 def test_the_turn_order_effect_covers_questions_about_turns_only() -> None:
     given = [
         GivenAnswer(
-            "p", (d, t), d, "yes" if t else "no", shown=ShownOrder(turns=d % 2 == 1).text, sitting=d + 1, turn=t
+            "p", (d, t), d, "yes" if t else "no", shown=ShownOrder(turns=d % 2 == 1).text, annotation_no=d + 1, turn=t
         )
         for d in range(6)
         for t in (1, 2)
@@ -171,7 +171,7 @@ def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
             d,
             "no" if d % 2 and d != 1 else "yes",
             shown=ShownOrder(suggestions=bool(d % 2)).text,
-            sitting=d + 1,
+            annotation_no=d + 1,
         )
         for who in range(3)
         for d in range(8)
@@ -198,13 +198,13 @@ def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
 
 
 def test_answers_outside_the_experiment_show_no_effect_of_suggestions() -> None:
-    plain = [GivenAnswer("p", number, number, "yes", sitting=number + 1) for number in range(5)]
+    plain = [GivenAnswer("p", number, number, "yes", annotation_no=number + 1) for number in range(5)]
     assert suggestion_effects(GUIDELINE, FLAG, answer_arrays(plain), "judge") == []
 
 
 def test_suggestions_without_answers_of_the_judge_leave_agreement_undefined() -> None:
     given = [
-        GivenAnswer("p", d, d, "yes" if d % 3 else "no", shown=ShownOrder(suggestions=d < 4).text, sitting=d + 1)
+        GivenAnswer("p", d, d, "yes" if d % 3 else "no", shown=ShownOrder(suggestions=d < 4).text, annotation_no=d + 1)
         for d in range(8)
     ]
     _, agreement = suggestion_effects(GUIDELINE, FLAG, answer_arrays(given), "judge")

@@ -193,7 +193,7 @@ def sat() -> Evidence:
         if annotation.annotator in number:
             number[annotation.annotator] += 1
             order = ShownOrder(options=number[annotation.annotator] % 2 == 0, dialogues=False)
-            annotation = replace(annotation, shown=order, sitting=number[annotation.annotator])  # noqa: PLW2901  # the same, sat
+            annotation = replace(annotation, shown=order, annotation_no=number[annotation.annotator])  # noqa: PLW2901  # the same, sat
         kept.append(annotation)
     return changed(evidence, annotations=tuple(kept))
 

@@ -17,7 +17,7 @@ from theodolite.measurement.study.trees import tree_leaves
 from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import account_text, accounts_of
+from theodolite.reporting.queries.dispositions import disposition_text, dispositions_of
 from theodolite.reporting.terminal.summary import summary_text
 
 
@@ -90,9 +90,9 @@ def test_beside_a_judge_a_pool_has_its_own_headline_row():
 def test_beside_a_judge_a_pool_has_its_own_disposition():
     evidence = pooled_evidence(judged=JUDGED)
 
-    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
+    accounts = dispositions_of(evidence.study, cases_of(evidence.answers))
 
-    assert [account_text(account) for account in accounts] == [
+    assert [disposition_text(account) for account in accounts] == [
         "6 planned: 6 judged, 0 failed, 0 missing",
         "6 planned: 5 labelled by people, 1 missing",
     ]
@@ -102,7 +102,7 @@ def test_people_who_label_the_sample_of_a_judge_are_not_a_pool():
     evidence = pooled_evidence(judged=JUDGED, is_representative=False)
 
     assert PEOPLE not in rates(evidence)
-    assert [item.annotators for item in accounts_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
+    assert [item.annotators for item in dispositions_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
 
 
 def test_agreement_of_judge_and_pool_is_the_share_of_its_labels():
@@ -147,9 +147,9 @@ def test_a_dialogue_is_listed_by_its_defect_label():
 
 def test_the_disposition_adds_up_to_the_plan():
     evidence = pooled_evidence()
-    (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
+    (account,) = dispositions_of(evidence.study, cases_of(evidence.answers))
 
-    assert account_text(account) == "6 planned: 5 labelled by people, 1 missing"
+    assert disposition_text(account) == "6 planned: 5 labelled by people, 1 missing"
 
 
 def test_the_screen_has_one_row_for_all_people():

@@ -3,7 +3,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answer_rules import reference_names
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import accounts_of
+from theodolite.reporting.queries.dispositions import dispositions_of
 
 
 def test_every_planned_session_is_a_case_in_order_of_the_plan():
@@ -35,7 +35,7 @@ def test_the_reference_has_no_label_on_an_unrecorded_application():
 
 def test_a_disposition_contains_every_planned_dialogue_once():
     evidence = live_evidence(held=50)
-    account = accounts_of(evidence.study, cases_of(evidence.answers))[0]
+    account = dispositions_of(evidence.study, cases_of(evidence.answers))[0]
 
     positions = [index for part in (account.labelled, *account.unmeasured) for index in part.cases]
 

@@ -12,7 +12,7 @@ from theodolite.domain.persona import Aim, Attack, Script
 from theodolite.domain.run import Spending
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import accounts_of
+from theodolite.reporting.queries.dispositions import dispositions_of
 from theodolite.reporting.terminal.summary import run_cost_text, summary_text
 
 ALLOWED = re.compile(
@@ -160,7 +160,7 @@ def test_people_who_divide_the_dialogues_leave_none_unlabelled():
     evidence = study.evidence()
 
     text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
-    (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
+    (account,) = dispositions_of(evidence.study, cases_of(evidence.answers))
 
     assert "12 planned: 0 labelled by all 3 people, 12 labelled by some of them only" in " ".join(text.split())
     assert "lack labels" not in text

@@ -3,7 +3,7 @@
 const data = JSON.parse(byId("data").textContent);
 const cases = data.cases;
 for (const entry of cases) {
-  entry.annotations = entry.annotations.map((annotation) => ({ ...data.sittings[annotation.sitting], ...annotation }));
+  entry.annotations = entry.annotations.map((annotation) => ({ ...data.annotation_sources[annotation.annotation_source], ...annotation }));
 }
 const placeOf = new Map(cases.map((entry, place) => [entry.label, place]));
 const annotatorOf = new Map(data.annotators.map((annotator, place) => [annotator.name, { ...annotator, place }]));

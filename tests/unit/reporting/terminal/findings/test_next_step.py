@@ -6,12 +6,12 @@ from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import accounts_of
+from theodolite.reporting.queries.dispositions import dispositions_of
 from theodolite.reporting.terminal.findings import next_step
 
 
 def step(evidence):
-    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
+    accounts = dispositions_of(evidence.study, cases_of(evidence.answers))
     return next_step(evidence, measure_study(evidence), facts(), accounts)
 
 
