@@ -36,7 +36,7 @@ from theodolite.reporting.comparing.text import comparison_text
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
 from theodolite.reporting.exporting.figures import figures_of
 from theodolite.reporting.queries.cases import cases_of, rules_of
-from theodolite.reporting.queries.dispositions import accounts_of
+from theodolite.reporting.queries.dispositions import dispositions_of
 from theodolite.reporting.queries.gates import gate_facts, gate_results, rate_text, subject_text
 from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates, rates_of
 from theodolite.reporting.text import estimates, figures
@@ -438,7 +438,7 @@ class StudyRun:
         return ("; ".join(shown) or "none: no label and no defect rule") + more
 
     def _labelled_text(self) -> str:
-        accounts = accounts_of(self.evidence.study, cases_of(self.evidence.answers))
+        dispositions = dispositions_of(self.evidence.study, cases_of(self.evidence.answers))
         labelled, planned = (
             sum(account.labelled.n for account in accounts),
             sum(account.planned for account in accounts),

@@ -266,7 +266,7 @@ class Checked:
     diagnostics: tuple[LocatedDiagnostic, ...]
 
     @property
-    def diagnostics(self) -> tuple[LocatedDiagnostic, ...]:
+    def errors(self) -> tuple[LocatedDiagnostic, ...]:
         """Problems to fix before people are invited."""
         return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
 
@@ -278,7 +278,7 @@ def check_text(checked: Checked, *, color: bool = False) -> str:
         if checked.diagnostics
         else []
     )
-    return "\n".join([*shown, *([] if checked.diagnostics else ["0 errors: ready to serve."])])
+    return "\n".join([*shown, *([] if checked.errors else ["0 errors: ready to serve."])])
 
 
 def check_serving(serving: Serving) -> Checked:

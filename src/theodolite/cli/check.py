@@ -86,7 +86,9 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
             click.echo(diagnostics_json(diagnostics.located_diagnostics, exit_code=2))
         else:
             click.echo(
-                render_diagnostics(diagnostics.located_diagnostics, limit=None if show_all else 20, color=wants_colour())
+                render_diagnostics(
+                    diagnostics.located_diagnostics, limit=None if show_all else 20, color=wants_colour()
+                )
             )
         return 2
     if as_json:

@@ -89,7 +89,7 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         from theodolite.bootstrap.serving import check_serving, check_text
 
         result = check_serving(serving)
-        code = 2 if result.diagnostics else 0
+        code = 2 if result.errors else 0
         click.echo(
             diagnostics_json(result.diagnostics, exit_code=code)
             if as_json

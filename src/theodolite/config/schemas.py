@@ -161,7 +161,7 @@ class SchemaReading:
     diagnostics: tuple[LocatedDiagnostic, ...]
 
     @property
-    def diagnostics(self) -> tuple[LocatedDiagnostic, ...]:
+    def errors(self) -> tuple[LocatedDiagnostic, ...]:
         """Errors that prevent a schema."""
         return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
 

@@ -349,7 +349,7 @@ class NewGroup:
         if files.known(self.file) is not None:
             message = f"`{self.file}` already exists; choose another name for the group"
             raise RefusedTable(message)
-        errors = table_of(self.rows.encode("utf-8"), self.file).faults
+        errors = table_of(self.rows.encode("utf-8"), self.file).diagnostics
         changes = {self.file: self.rows, files.main: text}
         for error in added_errors(files, changes, resolver=resource_resolver()):
             if error not in errors and (error.file == self.file or self._is_named_in(error)):

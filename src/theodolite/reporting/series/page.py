@@ -231,9 +231,7 @@ def _tree_table(table: TreeTable) -> SeriesTable:
     columns = [f"{finding.application} in {item.study.name}" for item, finding in table.columns]
     notes = [] if rows else ["No study has data for any node of this tree."]
     if names := _differing_versions(table):
-        notes.append(
-            f"The columns use different versions of {', '.join(names)}: compare only columns of one version."
-        )
+        notes.append(f"The columns use different versions of {', '.join(names)}: compare only columns of one version.")
     return SeriesTable(
         title=f"{design.name} {design.edition}".strip(),
         about=f"{design.about} Version {design.method_version[:_SHORT]}. Nodes without data are left out.",

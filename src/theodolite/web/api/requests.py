@@ -314,7 +314,8 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
             return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors)
         case InvalidStudyError():
             errors = [
-                {"where": error_entry.location, "expected": error_entry.text} for error_entry in error.located_diagnostics[:MOST_ERRORS]
+                {"where": error_entry.location, "expected": error_entry.text}
+                for error_entry in error.located_diagnostics[:MOST_ERRORS]
             ]
             return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, "the files of the study have errors", errors)
         case Http404():

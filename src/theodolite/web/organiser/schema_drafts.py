@@ -350,7 +350,7 @@ class WrittenDraft:
     @property
     def diagnostics(self) -> tuple[LocatedDiagnostic, ...]:
         """The errors in the text."""
-        return self.reading.diagnostics
+        return self.reading.errors
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:

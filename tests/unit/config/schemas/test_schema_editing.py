@@ -51,7 +51,7 @@ def names(text):
 def test_a_complete_text_is_a_schema_without_findings():
     reading = read()
 
-    assert reading.diagnostics == ()
+    assert reading.errors == ()
     assert [category.name for category in reading.schema.categories] == ["tone"]
 
 
@@ -59,7 +59,7 @@ def test_an_error_has_its_line_and_prevents_the_schema():
     reading = read(TEXT.replace("when: friendly", "when: freindly"))
 
     assert reading.schema is None
-    assert [(item.line, "mean `friendly`" in item.message) for item in reading.diagnostics] == [(16, True)]
+    assert [(item.line, "mean `friendly`" in item.message) for item in reading.errors] == [(16, True)]
 
 
 def test_a_badly_worded_question_is_a_note_and_does_not_prevent_the_schema():
@@ -74,7 +74,7 @@ def test_a_malformed_schema_has_errors_and_no_traceback(text):
     reading = read(text)
 
     assert reading.schema is None
-    assert reading.diagnostics
+    assert reading.errors
 
 
 def test_the_range_of_a_question_excludes_the_comment_before_the_next():

@@ -215,7 +215,7 @@ def suggested(n_shown: int) -> Evidence:
         replace(
             annotation,
             shown=ShownOrder(suggestions=shown[annotation.dialogue]),
-            sitting=1 + list(shown).index(annotation.dialogue),
+            annotation_no=1 + list(shown).index(annotation.dialogue),
         )
         if annotation.annotator in {"anna", "ben"}
         else annotation
