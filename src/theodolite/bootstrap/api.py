@@ -440,8 +440,8 @@ class StudyRun:
     def _labelled_text(self) -> str:
         dispositions = dispositions_of(self.evidence.study, cases_of(self.evidence.answers))
         labelled, planned = (
-            sum(account.labelled.n for account in accounts),
-            sum(account.planned for account in accounts),
+            sum(disposition.labelled.n for disposition in dispositions),
+            sum(disposition.planned for disposition in dispositions),
         )
         return f"{figures.count(labelled)} of {figures.count(planned)} labelled"
 
