@@ -173,7 +173,7 @@ class Listing:
 
     Attributes:
         queue: The queue.
-        sought: The search.
+        filters: The search.
         matching: Numbers of the dialogues that contain the words; None without a search.
     """
 

@@ -67,7 +67,7 @@ class LabelKey:
     Attributes:
         items: Permitted answers by dialogue name in the file and guideline name.
         questions: Guideline and question to the question.
-        own_words: Meaning of each word that may replace a label.
+        non_responses: Meaning of each word that may replace a label.
         annotators: People whom the study names; others may label too.
         judges: Names that people cannot use, since they are judges'.
     """

@@ -347,7 +347,7 @@ class _Ways:
         factor: Factor that varies.
         names: Names of the first and the second order.
         way: Order of each answer: 0 or 1; -1 for neither.
-        beside: Subtracted from each answer's number before the comparison; None to subtract nothing.
+        offset: Subtracted from each answer's number before the comparison; None to subtract nothing.
     """
 
     factor: OrderFactor

@@ -293,5 +293,5 @@ def filed_records(contents: Contents, kind: type[Filed], subject: str) -> list[F
     rows = FiledRow.objects.filter(subject=subject, content__tag=type_name(kind)).order_by("id")
     versions = list(rows.values_list("content_id", flat=True))
     texts = contents.texts(versions)
-    in_current_form = getattr(kind, "in_present_shape", str)  # of records that older programs wrote in another shape
+    in_current_form = getattr(kind, "in_current_form", str)  # of records that older programs wrote in another shape
     return [record_of(kind, in_current_form(texts[version])) for version in versions]

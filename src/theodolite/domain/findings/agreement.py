@@ -377,7 +377,7 @@ class InjectionAttempt:
 
     Attributes:
         name: Identifier, e.g. `plain-order`.
-        spot: Side of the last turn, or source material, to which it is added.
+        position: Side of the last turn, or source material, to which it is added.
         text: Text to add; `{label}`, `{question}`, `{verdict}` and `{mark}` are filled in.
         unseen: Whether it is written in invisible characters.
     """
