@@ -21,7 +21,7 @@ APPLICATIONS = ("llama2orig", "llama2new", "mistralinstruct", "mistralguard", "g
 SCREEN = """\
 Two studies, no key, no network. Files go to ./theodolite-demo
   1 xstest-replay  5 recorded applications, 2,250 dialogues, 2 people   ok
-  2 spoiler-guard  a toy application and a SCRIPTED user: shows only the loop   ok
+  2 spoiler-guard  toy bot and SCRIPTED user: shows only the mechanics  ok
 
 Guardrails on XSTest    5 recorded applications, the same 450 prompts, 2 people
                 PERMITTED CONTENT WITHHELD      PROHIBITED CONTENT RELEASED

@@ -72,7 +72,7 @@ def test_a_design_is_shown(tmp_path):
     ("text", "words"),
     [
         (None, "cannot be read: No such file"),
-        ("{", "it is not valid JSON"),
+        ("{", "cannot be read: Expecting property name"),
         ("{}", "expected a tree"),
         (json.dumps(SIMPLE | {"nodes": {"top": {"summary": "mean", "of": "b"}}}), "sums up `b`"),
         (json.dumps(SIMPLE), "has no leaves to compute it from"),

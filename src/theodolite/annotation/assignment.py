@@ -372,7 +372,7 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
     heavy, order = heavy_scenarios(topics), ["-offered", "-is_first", "live"]
     if heavy and is_after(queue, participant, heavy):
         items = items.annotate(is_heavy=Case(When(dialogue__scenario__in=heavy, then=Value(1)), default=Value(0)))
-        order.insert(1, "weighs")
+        order.insert(1, "is_heavy")
     draw = "-draw" if from_the_end(queue, participant, process) else "draw"
     return items.annotate(offered=offered).order_by(*order, draw)
 

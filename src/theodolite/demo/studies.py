@@ -28,7 +28,7 @@ class DemoStudy:
 
 DEMO_STUDIES = (
     DemoStudy(name="xstest-replay", text="5 recorded applications, 2,250 dialogues, 2 people"),
-    DemoStudy(name="spoiler-guard", text="a toy application and a SCRIPTED user: shows only the loop"),
+    DemoStudy(name="spoiler-guard", text="toy bot and SCRIPTED user: shows only the mechanics"),
 )
 
 

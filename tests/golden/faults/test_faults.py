@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.diagnostics.snapshots import EXPECTED, case_names, read_case, screen
+from tests.golden.faults.snapshots import EXPECTED, case_names, read_case, screen
 from theodolite.config.loading import load_study
 from theodolite.config.yaml_source import InvalidStudyError, Severity
 

@@ -104,7 +104,7 @@ def test_search_finds_visible_words_and_no_hidden_ones(venue: Venue) -> None:
 
 def test_too_short_and_too_frequent_search_words_are_refused(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
-    monkeypatch.setattr(listing, "MOST_SOUGHT", 2)
+    monkeypatch.setattr(listing, "MOST_MATCHES", 2)
 
     with pytest.raises(InputError, match="3 characters"):
         keys(venue, queue, text="ab")

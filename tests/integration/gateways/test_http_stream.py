@@ -103,7 +103,7 @@ async def test_listeners_never_receive_a_key_that_the_application_sends(root: st
 async def test_an_interrupted_stream_is_no_reply_and_is_not_retried(root: str, site: Site) -> None:
     line = application(f"{root}/stream", reply="$.delta", stream=True)
 
-    with pytest.raises(GatewayError, match="was closed early"):
+    with pytest.raises(GatewayError, match="was cut off"):
         await line.reply(say("now break here"), session="s")
     await line.close()
 

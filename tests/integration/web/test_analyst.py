@@ -31,7 +31,7 @@ from theodolite.domain.annotating.case import CaseAct
 from theodolite.domain.coding import CodedState
 from theodolite.domain.event import Role
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
-from theodolite.events.results import current_responses, leaks, response_counts
+from theodolite.events.results import blinding_results, current_responses, response_counts
 from theodolite.measurement.probes import blinding_assessments
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.results.testers import risk_entry
@@ -442,8 +442,8 @@ def test_blinding_reads_guessed_sessions_alone_with_the_same_result(event):
         context.responses.add_guess(BlindingGuess(session=session.key, guess=options[0], **asked))
     guesses = context.responses.guesses(name)
 
-    assert sum(leak.rate.n for leak in leaks(context) if leak.level is None) > 1
-    assert leaks(context) == blinding_assessments(guesses, context.sessions.in_study(name))
+    assert sum(leak.rate.n for leak in blinding_results(context) if leak.level is None) > 1
+    assert blinding_results(context) == blinding_assessments(guesses, context.sessions.in_study(name))
 
 
 def test_texts_hidden_or_restricted_by_a_case_are_not_shown(event, client_as):

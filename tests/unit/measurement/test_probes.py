@@ -12,7 +12,7 @@ from tests.fakes.event import FIELD, RED, a_session, an_open_event
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
-from theodolite.events.results import leaks
+from theodolite.events.results import blinding_results
 from theodolite.measurement.probes import blinding_assessments, human_ceiling, leak_rate, length_bias, position_bias
 
 
@@ -121,7 +121,7 @@ def test_the_first_guess_of_each_tester_counts_and_further_ones_are_reported() -
     guessed(event, second, second.application)
     guessed(event, a_session(event, "p2"), "")
 
-    everybody, red = leaks(event)
+    everybody, red = blinding_results(event)
 
     assert (everybody.level, red.level) == (None, RED)
     assert (everybody.rate.value, everybody.rate.n, everybody.chance) == (1.0, 1, 0.5)
@@ -149,4 +149,4 @@ def test_levels_are_guessed_by_name() -> None:
     guessed(event, a_session(event, "p1"), FIELD.value, LEVEL, names)
     guessed(event, a_session(event, "p2"), RED.value, LEVEL, names)
 
-    assert [leak.rate.value for leak in leaks(event)] == [0.5, 0.5]
+    assert [leak.rate.value for leak in blinding_results(event)] == [0.5, 0.5]
