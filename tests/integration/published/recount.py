@@ -101,7 +101,7 @@ VIEWS = {
     "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
     "realisms": "by features of texts; see tests/unit/measurement/study/test_realism.py",
     "instruments": NO_NUMBER, "unlabelled": NO_NUMBER, "taxonomies": NO_NUMBER,
-    "words": NO_NUMBER, "has_matrix": NO_NUMBER,
+    "aids": NO_NUMBER, "has_matrix": NO_NUMBER,
     "reads": "dialogues to read first, no number of its own", "chips": SAME, "n_cases": SAME,
     "validations": OTHER
     + "test_validation_of_a_judge, test_counted_shares_of_a_judge, test_intervals_over_verdicts_of_a_judge, "
