@@ -75,7 +75,7 @@ def played(process: AnnotationProcess, n_dialogues: int = 24, passes: int = 2) -
             sat[who, dialogue] = next_order(
                 process,
                 ASKED,
-                annotation_no=f"{dialogue} {who}",
+                seed_key=f"{dialogue} {who}",
                 of_dialogue=[order for (_, met), order in sat.items() if met == dialogue],
                 of_annotator=[order for (person, _), order in sat.items() if person == who],
             )
@@ -83,7 +83,7 @@ def played(process: AnnotationProcess, n_dialogues: int = 24, passes: int = 2) -
 
 
 def test_the_order_is_as_written_unless_it_is_varied() -> None:
-    assert next_order(AnnotationProcess(), ASKED, annotation_no="d a") == NOT_VARIED
+    assert next_order(AnnotationProcess(), ASKED, seed_key="d a") == NOT_VARIED
 
 
 def test_a_seed_reproduces_its_orders_and_another_seed_gives_others() -> None:

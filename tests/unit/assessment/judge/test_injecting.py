@@ -64,8 +64,8 @@ def test_a_shipped_injection_changes_one_position_and_fills_all_slots(attempt):
     }
 
     assert copy.turns[0] == SAID.turns[0]
-    assert [spot for spot, text in sides.items() if text not in {"c", "d", "facts"}] == [attempt.spot]
-    assert not re.search(r"\{(label|question|verdict|mark)\}", sides[attempt.spot])
+    assert [spot for spot, text in sides.items() if text not in {"c", "d", "facts"}] == [attempt.position]
+    assert not re.search(r"\{(label|question|verdict|mark)\}", sides[attempt.position])
 
 
 def test_an_injected_verdict_can_be_parsed():
@@ -84,7 +84,7 @@ def test_invisible_characters_are_made_visible_to_the_judge():
 
 
 def test_an_injection_into_source_material_needs_source_material():
-    (attempt,) = [item for item in ATTEMPTS if item.spot is InjectionPosition.SOURCE]
+    (attempt,) = [item for item in ATTEMPTS if item.position is InjectionPosition.SOURCE]
 
     assert injected(replace(SAID, context=""), attempt, ASKED, "5") is None
 

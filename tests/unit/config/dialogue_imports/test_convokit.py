@@ -102,7 +102,7 @@ def test_all_errors_are_reported_at_once():
 @pytest.mark.parametrize(
     ("stored", "message"),
     [
-        (archive(speakers=SPEAKERS), "holds no utterances.jsonl; expected a corpus of ConvoKit"),
+        (archive(speakers=SPEAKERS), "contains no utterances.jsonl; expected a corpus of ConvoKit"),
         (b"PK\x03\x04 cut off", "cannot be unpacked: File is not a zip file"),
         (archive(utterances="\n"), "utterances.jsonl contains no utterance"),
     ],

@@ -72,7 +72,9 @@ def test_a_stream_excludes_the_reasoning():
     assert heard == ["Yes", "!"]
 
 
-@pytest.mark.parametrize(("finish", "words"), [("length", "the token limit was reached first"), ("stop", "thoughts")])
+@pytest.mark.parametrize(
+    ("finish", "words"), [("length", "the token limit was reached first"), ("stop", "contains reasoning but no text")]
+)
 def test_reasoning_alone_is_not_a_reply_and_is_charged(finish, words):
     message = {"message": {"content": "<think>Let me see"}, "finish_reason": finish}
     body = json.dumps({"choices": [message], "usage": {"prompt_tokens": 5, "completion_tokens": 9}}).encode()
