@@ -1,4 +1,4 @@
-"""Estimate, account, label distribution and reading list agree where questions are asked at each turn."""
+"""Estimate, disposition, label distribution and reading list agree where questions are asked at each turn."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def test_a_defect_to_review_first_is_labelled_as_a_defect(request, name):
 @pytest.mark.parametrize(("name", "n"), [("defects", 3), ("half_read", 2)])
 def test_the_disposition_counts_the_dialogues_of_the_rate(request, name, n):
     found = request.getfixturevalue(name)
-    (account,) = dispositions_of(found.study, cases_of(found.evidence.answers))
+    (disposition,) = dispositions_of(found.study, cases_of(found.evidence.answers))
 
-    assert account.labelled.n == n
-    assert disposition_text(account).startswith(f"{n} planned: {n} judged, 0 failed")
+    assert disposition.labelled.n == n
+    assert disposition_text(disposition).startswith(f"{n} planned: {n} judged, 0 failed")
 
 
 def test_a_dialogue_with_a_parseable_label_is_not_listed_as_unparseable(half_read):
@@ -83,9 +83,9 @@ def test_a_dialogue_with_a_parseable_label_is_not_listed_as_unparseable(half_rea
 def test_a_dialogue_without_a_deciding_turn_is_unparseable_everywhere():
     found = subject(("yes", Outcome.UNPARSEABLE))
     (rate,) = found.rates
-    (account,) = found.accounts
+    (disposition,) = found.dispositions
 
-    assert (rate.measurement.outcomes.unparseable, account.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
+    assert (rate.measurement.outcomes.unparseable, disposition.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
         1,
     ) * 3
 
@@ -93,10 +93,10 @@ def test_a_dialogue_without_a_deciding_turn_is_unparseable_everywhere():
 def test_a_value_outside_the_scale_is_unparseable_everywhere():
     found = subject(("perhaps", "yes"))
     (rate,) = found.rates
-    (account,) = found.accounts
+    (disposition,) = found.dispositions
     (spread,) = spreads(found)
 
-    assert (rate.measurement.outcomes.unparseable, account.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
+    assert (rate.measurement.outcomes.unparseable, disposition.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
         1,
     ) * 3
     assert [bar.label for bar in spread.rows[0][2]] == ["unparseable"]

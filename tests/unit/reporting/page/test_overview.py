@@ -31,8 +31,8 @@ def test_tiles_show_dialogues_completeness_agreement_and_the_judge():
 def test_completeness_over_several_guidelines_names_what_it_counts():
     """An event said `0 of 36 labelled` beside rates of dialogues that people had labelled under another guideline."""
     made = subject("unfinished")
-    (account,) = made.accounts
-    _, tile, *_ = tiles_of(replace(made, accounts=(account, account)))
+    (disposition,) = made.dispositions
+    _, tile, *_ = tiles_of(replace(made, dispositions=(disposition, disposition)))
 
     assert [note.text for note in tile.notes[:2]] == [
         "labelled under all 2 guidelines",
