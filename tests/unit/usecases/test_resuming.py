@@ -75,7 +75,7 @@ class Machine:
 
     store: MortalStore = field(default_factory=MortalStore)
     asked: Counter = field(default_factory=Counter)
-    sittings: int = 0
+    n_runs: int = 0
 
     def sit(self, stop_at=None, *, hard=False, jitter=(0,), concurrency=3):
         asyncio.run(self._sit(stop_at, hard, jitter, concurrency))
@@ -84,7 +84,7 @@ class Machine:
         self.store.started = True
         self.store.live_again()
         self.asked = Counter()
-        self.all_sessions += 1  # each is a process of its own, and has a name of its own
+        self.n_runs += 1  # each is a process of its own, and has a name of its own
 
         def answer(request):
             self.asked[version_of(request)] += 1
@@ -102,7 +102,7 @@ class Machine:
             store=self.store,
             clients=clients_for(Switchboard(answer=answer, jitter=Jitter(jitter)), applications=("blue", "green")),
             progress=Watcher(),
-            owner=f"process {self.all_sessions}",
+            owner=f"process {self.n_runs}",
         )
         running = asyncio.create_task(runner.run(RunOptions(concurrency=concurrency)))
         async with asyncio.timeout(20):

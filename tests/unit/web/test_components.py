@@ -74,7 +74,9 @@ def test_the_component_page_shows_every_class_of_the_shared_components():
     classes = set(re.findall(r"\.([a-z][a-z0-9-]*)", selectors))
     page = (WEB / "templates/web/components.html").read_text("utf-8")
     charts = (WEB.parent / "reporting/text/lanes.py").read_text("utf-8")
-    shown = {name for text in re.findall(r'class="([^"{]*)', page + charts) for name in text.split()}
+    shown = {
+        name for text in re.findall(r'(?:class|kind|kind: str) ?= ?"([^"{]*)', page + charts) for name in text.split()
+    }
     by_scripts_and_values = {"table-filter", "alpha", "forecast", "plan", "icon"}
     of_single_forms = {"plain-form", "stage"}
 
