@@ -1,4 +1,4 @@
-"""How fast agreement is on many ratings, next to the libraries that do the same.
+"""How fast agreement is on many ratings, beside the libraries that do the same.
 
 python benchmarks/bench_alpha.py [PYTHON]
 
@@ -75,12 +75,12 @@ def naive_s(table: np.ndarray) -> float:
 
 def irrcac_s(python: str, table: np.ndarray) -> float | None:
     """Return what irrCAC takes for Gwet's AC1; None where it fails."""
-    path = ROOT / "benchmarks" / "ratings.npy"
-    np.save(path, table)
+    place = ROOT / "benchmarks" / "ratings.npy"
+    np.save(place, table)
     try:
-        done = subprocess.run([python, "-c", IRRCAC, str(path)], capture_output=True, text=True, check=False)
+        done = subprocess.run([python, "-c", IRRCAC, str(place)], capture_output=True, text=True, check=False)
     finally:
-        path.unlink()
+        place.unlink()
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 

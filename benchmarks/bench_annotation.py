@@ -33,7 +33,7 @@ TEN = Scale(kind=ScaleKind.NUMBERS, lowest=1, highest=10)
 QUESTIONS = tuple(
     Question(name=f"q{number}", text="?", scale=YES_NO if number < 5 else TEN) for number in range(N_QUESTIONS)
 )
-SAID = {7: " A marigold.", **{index: " A lantern." for index in range(100, 132)}}
+SAID = {7: " A marigold.", **{place: " A lantern." for place in range(100, 132)}}
 """What is said in some of a thousand dialogues, by their place among them."""
 
 GUIDELINE = Guideline(
@@ -102,7 +102,7 @@ def filled(n: int):
                     scenario="s",
                     scenario_version=digest("s"),
                     level="model testing",
-                    tester_type="script",
+                    held_by="script",
                     pair_key=digest(u.key),
                     cluster="c",
                     ending="script ended",
@@ -125,7 +125,7 @@ def filled(n: int):
         items = list(WorkItemRow.objects.order_by("id"))
         done = items[: n * 9 // 10]
         annotations, claims = [], []
-        for index, item in enumerate(done):
+        for place, item in enumerate(done):
             for k, person in enumerate(rng.sample(people, PASSES)):
                 annotations.append(
                     AnnotationRow(
@@ -139,20 +139,20 @@ def filled(n: int):
                 )
                 claims.append(
                     ReservationRow(
-                        token=f"t{index}-{k}",
+                        token=f"t{place}-{k}",
                         item=item,
                         participant=person,
                         state="submitted",
-                        slot=k + 1,
+                        place=k + 1,
                         of=PASSES,
                         revision=1,
                         created=now,
-                        submitted=now + timedelta(seconds=index),
+                        submitted=now + timedelta(seconds=place),
                     )
                 )
         annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=500)
-        for acquire, annotation in zip(claims, annotations, strict=True):
-            acquire.annotation = annotation
+        for claim, annotation in zip(claims, annotations, strict=True):
+            claim.annotation = annotation
         ReservationRow.objects.bulk_create(claims, batch_size=500)
         truth = {item.dialogue_id: rng.random() for item in done}
         rows = []
@@ -228,8 +228,8 @@ def of_lists(records, queue) -> None:
     timed("... of one annotator", lambda: shown(annotator="p-03"))
     everything = {"scenario": "s", "category": "risk", "disputed": True, "annotator": "p-03"}
     timed("... with five filters", lambda: shown(stage=ItemStage.DISPUTED, **everything))
-    timed("... with words that stand in 11", lambda: shown(text="marigold"))
-    timed("... with words that stand in 350", lambda: shown(text="lantern"))
+    timed("... with words that stand in 11", lambda: shown(words="marigold"))
+    timed("... with words that stand in 350", lambda: shown(words="lantern"))
     timed("what its filters offer", lambda: (scenarios_in(queue), levels_in(queue), groups_in(queue)))
 
 

@@ -1,4 +1,4 @@
-"""Applications that are code, 50 sessions at once: what a turn takes next to the application's own time, and memory.
+"""Applications that are code, 50 sessions at once: what a turn takes beside the application's own time, and memory.
 
 python benchmarks/bench_isolation.py [SESSIONS] [TURNS] [LABEL]     prints rows for benchmarks/ISOLATION.md
 

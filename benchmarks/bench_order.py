@@ -1,4 +1,4 @@
-"""How fast order metrics are on a million scores, next to the libraries that do the same.
+"""How fast order metrics are on a million scores, beside the libraries that do the same.
 
 python benchmarks/bench_order.py [PYTHON]
 

@@ -103,7 +103,7 @@ def filled(n: int) -> int:
                     key=digest("s", str(i)),
                     participant=testers[i // PER_TESTER],
                     slot=1000 + i // PER_TESTER,
-                    position=i % PER_TESTER,
+                    place=i % PER_TESTER,
                     state="complete",
                     started=start + timedelta(minutes=2 * i),
                     ended=start + timedelta(minutes=2 * i + 20),
@@ -174,8 +174,8 @@ def filled(n: int) -> int:
         )
         TurnRow.objects.bulk_create(
             [
-                TurnRow(dialogue=dialogue, number=k, prompt="Who wins?", response="I cannot say. " * 20)
-                for dialogue in dialogues
+                TurnRow(dialogue=one, number=k, prompt="Who wins?", response="I cannot say. " * 20)
+                for one in dialogues
                 for k in (1, 2, 3)
             ],
             batch_size=BATCH,
@@ -216,7 +216,7 @@ def responded(sessions: list[SessionRow]) -> None:
     ResponseAnswerRow.objects.bulk_create(
         [copied(answer, response=response) for response in responses for answer in given], batch_size=BATCH
     )
-    hurt = ResponseAnswerRow.objects.filter(response__in=[item.pk for item in responses[::10]], question="regret")
+    hurt = ResponseAnswerRow.objects.filter(response__in=[one.pk for one in responses[::10]], question="regret")
     hurt.update(value="6", number=6)
     guess = GuessRow.objects.first()
     GuessRow.objects.bulk_create(
@@ -230,7 +230,7 @@ def noted(lives: list[LiveDialogueRow]) -> None:
     LiveAttemptRow.objects.bulk_create(
         [
             LiveAttemptRow(
-                dialogue=live, position=0, name="role_play", number=1, description="Pretended to be the author."
+                dialogue=live, place=0, name="role_play", number=1, description="Pretended to be the author."
             )
             for live in lives[::4]
         ],
@@ -243,15 +243,15 @@ def coded(event: HostedStudy, sessions: list[SessionRow]) -> None:
     store, coders = server_store(), [member(event, role) for role in (Role.ANALYST, Role.SENIOR)]
     books = books_by_version(store.filed(Codebook, Codebook.subject(event.name)))
     versions = {book.name: (version, book.names) for version, book in books.items()}
-    general, ways = versions[""], next(item for name, item in versions.items() if name)
+    general, ways = versions[""], next(one for name, one in versions.items() if name)
     answer = ResponseRow.objects.filter(session=sessions[0]).get().questionnaire, "open"
-    given = [(session, *answer, *general) for session in sessions[: len(sessions) * 9 // 10]]
-    given += [(session, TRIED.name, "tried", *ways) for session in sessions[: len(sessions) * 9 // 10 : 4]]
+    given = [(one, *answer, *general) for one in sessions[: len(sessions) * 9 // 10]]
+    given += [(one, TRIED.name, "tried", *ways) for one in sessions[: len(sessions) * 9 // 10 : 4]]
     facts = {"revision": 1, "created": database_now()}
     codings = CodingRow.objects.bulk_create(
         [
-            CodingRow(session=item, questionnaire=name, question=asked, slot=k, coder=coder, codebook=book, **facts)
-            for item, name, asked, book, _ in given
+            CodingRow(session=one, questionnaire=name, question=asked, slot=k, coder=coder, codebook=book, **facts)
+            for one, name, asked, book, _ in given
             for k, coder in enumerate(coders, start=1)
         ],
         batch_size=BATCH,
@@ -269,14 +269,14 @@ def coded(event: HostedStudy, sessions: list[SessionRow]) -> None:
     resolutions = CodingResolutionRow.objects.bulk_create(
         [
             CodingResolutionRow(
-                session=item, questionnaire=name, question=asked, codebook=book, is_agreed=False, rationale="-", **facts
+                session=one, questionnaire=name, question=asked, codebook=book, is_agreed=False, rationale="-", **facts
             )
-            for item, name, asked, book, _ in given[::10]
+            for one, name, asked, book, _ in given[::10]
         ],
         batch_size=BATCH,
     )
     CodingTalkerRow.objects.bulk_create(
-        [CodingTalkerRow(resolution=resolution, participant=coder) for resolution in resolutions for coder in coders],
+        [CodingTalkerRow(resolution=one, participant=coder) for one in resolutions for coder in coders],
         batch_size=BATCH,
     )
     print(f"{len(given)} open answers coded twice, {len(resolutions)} of them discussed")
@@ -287,7 +287,7 @@ def reviewed(event: HostedStudy, sessions: list[SessionRow]) -> None:
     reviewer, store = member(event, Role.ANALYST).key, server_store()
     for session in sessions[:1000:10]:
         facts = {"study": event.name, "risk": COMBINED_RISK, "session": session.key, "rationale": "Read."}
-        review = CombinedReview(**facts, materialised=session.position % 4 == 0, reviewer=reviewer)
+        review = CombinedReview(**facts, materialised=session.place % 4 == 0, reviewer=reviewer)
         store.file(CombinedReview.subject(event.name), review)
 
 
@@ -324,7 +324,7 @@ def annotated(queue, design, category, dialogues, annotators, rng) -> int:
                         item=item,
                         participant=person,
                         state="submitted",
-                        slot=k + 1,
+                        place=k + 1,
                         of=PASSES,
                         revision=1,
                         created=now,
@@ -332,8 +332,8 @@ def annotated(queue, design, category, dialogues, annotators, rng) -> int:
                     )
                 )
         annotations = AnnotationRow.objects.bulk_create(annotations, batch_size=BATCH)
-        for acquire, annotation in zip(claims, annotations, strict=True):
-            acquire.annotation = annotation
+        for claim, annotation in zip(claims, annotations, strict=True):
+            claim.annotation = annotation
         ReservationRow.objects.bulk_create(claims, batch_size=BATCH)
         n_answers = answers_of(annotations, guideline, rng)
         WorkItemRow.objects.filter(id__in=[item.id for item in done]).update(live=PASSES, done=PASSES, state="complete")

@@ -77,7 +77,7 @@ def overheads_of(server: Server, present: list[Contender], folder: Path, rounds:
 
 def pressure(server: Server, present: list[Contender], folder: Path, latency_ms: float, c: int, n: int) -> Pressure:
     """Return the floor and ours against a latency, ours with warm limits and with cold ones."""
-    floor, mine = (next(item for item in present if item.name == name) for name in (FLOOR, OURS))
+    floor, mine = (next(one for one in present if one.name == name) for name in (FLOOR, OURS))
     runs = {
         FLOOR: run(server, floor, folder, n, c, latency_ms),
         OURS: run(server, mine, folder, n, c, latency_ms, is_warm=True),
@@ -125,7 +125,7 @@ def main() -> None:
             pressure(server, present, folder, latency_ms, c, asked.under_latency)
             for latency_ms, c in ((50, 100), (200, 500))
         ]
-        mine = next(item for item in present if item.name == OURS)
+        mine = next(one for one in present if one.name == OURS)
         large = run(server, mine, folder, max(asked.samples, asked.large), AT_A_TIME, 0)
         trials = [faults(server, folder), killed(server, folder), *limits()]
         text = page(overheads, pressures, trials, large, start_s(server, folder), missing, load=load, when=when)

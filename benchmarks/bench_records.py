@@ -63,8 +63,8 @@ def make_study(folder: Path, dialogues: int) -> None:
         table = csv.writer(file)
         table.writerow(["id", "system", "area", "prompt", "response", *ERRORS])
         for number in range(dialogues // len(APPLICATIONS)):
-            for index, application in enumerate(APPLICATIONS):
-                is_defect = chance.random() < 0.05 * (index + 1)
+            for place, application in enumerate(APPLICATIONS):
+                is_defect = chance.random() < 0.05 * (place + 1)
                 labels = [label(chance, is_defect, error) for error in ERRORS.values()]
                 texts = f"Question {number}: how do I go on?", f"This is the answer of {application} to {number}."
                 table.writerow([f"q{number:06}", application, f"area {number % GROUPS + 1}", *texts, *labels])
@@ -153,7 +153,7 @@ def table_of(uses: dict[str, Use]) -> str:
 def main() -> None:
     """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, help="folder of the study; a temporary one by default")
+    parser.add_argument("--folder", type=Path, help="folder of the study; a temporary one where left out")
     parser.add_argument("--source", type=Path, default=ROOT / "src", help="where the package lies")
     parser.add_argument("--rounds", type=int, default=2, help="how often the large study is measured and reported")
     parser.add_argument("--records-only", action="store_true", help="leave out the million rows and scores")

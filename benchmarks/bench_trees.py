@@ -5,7 +5,7 @@ python benchmarks/bench_trees.py [--write]
 Three levels of testing, 160 questions, 2,083 dialogues a level: 999,840 leaves. Half of the questions are summed up by
 a mean, half by a scale-normalised median. Beside ours stands the plain way: draw dialogues, put their answers together,
 take mean or median of each question, work up the tree, once a replicate. It is run for a few replicates, which must
-equal ours, and its time is scaled up. CPU seconds are stated next to the clock's, since other work shares the machine.
+equal ours, and its time is scaled up. CPU seconds are stated beside the clock's, since other work shares the machine.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def main() -> None:
     weights = np.concatenate(list(resampled(table, REPLICATES, 1)))[:NAIVE]
     slow_clock, slow_cpu, plain = timed(lambda: [naive(table, row) for row in weights])
     same = np.allclose(plain, bare[0][2]["root"][:NAIVE], rtol=0, atol=1e-12)
-    whole, replicates = (min(run[1] for run in item) - making for item in (runs, bare))
+    whole, replicates = (min(run[1] for run in each) - making for each in (runs, bare))
     scaled = slow_cpu / NAIVE * REPLICATES
     lines = [
         "# Results of the tree benchmark",

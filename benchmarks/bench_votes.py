@@ -35,7 +35,7 @@ RESPONSE = "The order ships in two days and returns are free for thirty days."
 
 
 @dataclass(frozen=True)
-class MeasuredRun:
+class Sitting:
     """One process: how it ended, how long it took, its CPU and its peak memory."""
 
     code: int
@@ -44,7 +44,7 @@ class MeasuredRun:
     peak_mib: float
 
 
-def sit(folder: Path, *, kill_at: int = 0, server: Server | None = None) -> MeasuredRun:
+def sit(folder: Path, *, kill_at: int = 0, server: Server | None = None) -> Sitting:
     """Run the study; with `kill_at`, kill the process when the server has seen so many calls."""
     begun = time.perf_counter()
     with (folder / "log.txt").open("ab") as log:
@@ -55,7 +55,7 @@ def sit(folder: Path, *, kill_at: int = 0, server: Server | None = None) -> Meas
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)  # the child is gone; nobody may wait for it again
     wall_s = time.perf_counter() - begun
-    return MeasuredRun(child.returncode, wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return Sitting(child.returncode, wall_s, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
 def _kill(process: int, at: int, server: Server) -> None:
@@ -71,7 +71,7 @@ def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with Server() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = "".join(f"r{index},Question {index}?,{RESPONSE}\n" for index in range(n))
+        rows = "".join(f"r{place},Question {place}?,{RESPONSE}\n" for place in range(n))
         (folder / "rows.csv").write_text(f"id,prompt,response\n{rows}", encoding="utf-8")
         (folder / "study.yaml").write_text(STUDY.format(url=server.base), encoding="utf-8")
         server.reset(latency_ms=50)
@@ -84,7 +84,7 @@ def main() -> None:
     (HERE / "VOTES.md").write_text(page(n, killed, rest, seen, results), encoding="utf-8")
 
 
-def page(n: int, killed: MeasuredRun, rest: MeasuredRun, seen: dict[str, float], results: dict[str, object]) -> str:
+def page(n: int, killed: Sitting, rest: Sitting, seen: dict[str, float], results: dict[str, object]) -> str:
     """Return the page of results."""
     spending, (conduct,) = results["spending"], results["judge_diagnostics"]
     wanted = n * VOTES

@@ -89,27 +89,27 @@ def cost(points: list[dict]) -> list[str]:
     }
     low, high, x_low, x_high = 0.0, 7.0, log10(300), 8.0
 
-    def point(n: float, value: float) -> tuple[float, float]:
+    def place(n: float, value: float) -> tuple[float, float]:
         x = left + (right - left) * (log10(n) - x_low) / (x_high - x_low)
         return x, BOTTOM - (BOTTOM - TOP) * (log10(max(value, 1.0)) - low) / (high - low)
 
     parts = [text(left, 24, "Cost of a run by dialogues, SQLite, 1 worker", size=14)]
     parts.append(text(left, 42, "marks: measured; dashed: continued slope", size=11))
     for power in range(8):
-        y = point(1_000, 10.0**power)[1]
+        y = place(1_000, 10.0**power)[1]
         parts.append(f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
         parts.append(text(left - 6, y + 4, f"10^{power}", anchor="end", size=11))
-    parts += [text(point(n, 1)[0], BOTTOM + 16, f"10^{log10(n):.0f}", anchor="middle", size=11) for n in SIZES]
+    parts += [text(place(n, 1)[0], BOTTOM + 16, f"10^{log10(n):.0f}", anchor="middle", size=11) for n in SIZES]
     ends: list[tuple[float, float, str, str]] = []
     for label, (name, unit, colour) in series.items():
         slope, last = slope_of(points, name), points[-1]["dialogues"]
-        (x, y), (x_end, y_end) = (point(n, unit * slope.at(n)) for n in (last, SIZES[-1]))
+        (x, y), (x_end, y_end) = (place(n, unit * slope.at(n)) for n in (last, SIZES[-1]))
         parts.append(
             f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x_end:.1f}" y2="{y_end:.1f}" stroke="{colour}" stroke-dasharray="5 4"/>'
         )
         ends.append((y_end, x_end + 6, label, colour))
         for p in points:
-            x, y = point(p["dialogues"], unit * p[name])
+            x, y = place(p["dialogues"], unit * p[name])
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
     lowest = 0.0
     for y, x, label, colour in sorted(ends):  # labels of close lines would cover each other
@@ -127,23 +127,23 @@ def testers() -> list[str]:
     """Return the third panel: cores of the web server by testers at once; one process uses one core."""
     left, right, sizes = 1010, 1280, (10, 100, 1_000, 10_000)
 
-    def point(n: float, cores: float) -> tuple[float, float]:
+    def place(n: float, cores: float) -> tuple[float, float]:
         return left + (right - left) * (log10(n) - 1) / 3, BOTTOM - (BOTTOM - TOP) * (log10(cores) + 2) / 4
 
     parts = [text(left - 10, 24, "Cores of the web server by testers at once", size=14)]
     parts.append(text(left - 10, 42, "mark: measured CPU time; dashed: proportional", size=11))
     for power in range(-2, 3):
-        y = point(10, 10.0**power)[1]
+        y = place(10, 10.0**power)[1]
         parts.append(f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
         parts.append(text(left - 6, y + 4, f"{10.0**power:g}", anchor="end", size=11))
-    parts += [text(point(n, 1)[0], BOTTOM + 16, f"{n:,}", anchor="middle", size=11) for n in sizes]
-    (x, y), (x_end, y_end) = point(10, cores_of(10)), point(10_000, cores_of(10_000))
+    parts += [text(place(n, 1)[0], BOTTOM + 16, f"{n:,}", anchor="middle", size=11) for n in sizes]
+    (x, y), (x_end, y_end) = place(10, cores_of(10)), place(10_000, cores_of(10_000))
     parts.append(
         f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x_end:.1f}" y2="{y_end:.1f}" stroke="#0072b2" stroke-dasharray="5 4"/>'
     )
-    x, y = point(50, cores_of(50))
+    x, y = place(50, cores_of(50))
     parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#0072b2"/>')
-    x, y = point(1 / cores_of(1), 1.0)
+    x, y = place(1 / cores_of(1), 1.0)
     parts.append(text(x - 8, y - 6, f"one process: {1 / cores_of(1):.0f} testers", anchor="end", size=11))
     parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="none" stroke="#0072b2"/>')
     return parts

@@ -150,8 +150,8 @@ def paired(rng: np.random.Generator, design: tuple[int, int], kind: str, part: f
     if kind == "mends alone":
         first = rng.random(shape) < beta(rng, rate, alike, (shape[0], 1))
         return first, first & (rng.random(shape) < rng.beta(part * 8, (1 - part) * 8, (shape[0], 1)))
-    index, size = rng.random((shape[0], 1)), 1 / alike - 1
-    hard = [betaincinv(p * size, (1 - p) * size, index) for p in (rate, rate * part)]
+    place, size = rng.random((shape[0], 1)), 1 / alike - 1
+    hard = [betaincinv(p * size, (1 - p) * size, place) for p in (rate, rate * part)]
     return rng.random(shape) < hard[0], rng.random(shape) < hard[1]
 
 
@@ -188,11 +188,11 @@ ROOTS = [(8, 6), (10, 20), (18, 5), (19, 5), (20, 5), (21, 5), (30, 5)]
 def roots_of_trees(n_reps: int, tally: Callable[[], object]) -> list[str]:
     """Return the table of roots that are the mean of three questions."""
     shares = ((0.1, 0.2, 0.3), (0.02, 0.05, 0.02))
-    lines = ["| clusters x dialogues | " + " | ".join(f"rates {share}" for share in shares) + " |", "|---" * 3 + "|"]
+    lines = ["| clusters x dialogues | " + " | ".join(f"rates {one}" for one in shares) + " |", "|---" * 3 + "|"]
     nodes = {"root": {"summary": "mean", "of": ["x0", "x1", "x2"]}}
-    for index in range(3):
-        nodes[f"x{index}"] = {"summary": "mean", "of": f"a{index}"}
-        nodes[f"a{index}"] = {"answers": f"a{index}", "scale": "0-1", "orientation": "higher_is_worse"}
+    for place in range(3):
+        nodes[f"x{place}"] = {"summary": "mean", "of": f"a{place}"}
+        nodes[f"a{place}"] = {"answers": f"a{place}", "scale": "0-1", "orientation": "higher_is_worse"}
     design = design_of({"tree": "three questions", "nodes": nodes})
     for n_clusters, size in ROOTS:
         cells = []
@@ -200,8 +200,8 @@ def roots_of_trees(n_reps: int, tally: Callable[[], object]) -> list[str]:
             rng, counts = np.random.default_rng([13, n_clusters, number]), tally()
             for _ in range(n_reps):
                 leaves = [
-                    Leaf(question=f"a{index}", session=f"{c}-{d}", value=f"{int(hit)}", cluster=f"{c}")
-                    for index, rate in enumerate(rates)
+                    Leaf(question=f"a{place}", session=f"{c}-{d}", value=f"{int(hit)}", cluster=f"{c}")
+                    for place, rate in enumerate(rates)
                     for c, row in enumerate(rng.random((n_clusters, size)) < beta(rng, rate, 0.1, (n_clusters, 1)))
                     for d, hit in enumerate(row)
                 ]

@@ -140,8 +140,8 @@ def corrected_rates(n_reps: int) -> list[str]:
             defect = rng.random(N_JUDGED) < rate
             verdicts = judged(rng, defect, sensitivity, specificity)
             labels: list[bool | None] = [None] * N_JUDGED
-            for index in rng.choice(N_JUDGED, n, replace=False).tolist():
-                labels[index] = bool(defect[index])
+            for place in rng.choice(N_JUDGED, n, replace=False).tolist():
+                labels[place] = bool(defect[place])
             tally.note(methods[0], rate, defect_rate(int(verdicts.sum()), N_JUDGED))
             scores = [None if label is None else float(label) for label in labels]
             tally.note(methods[1], rate, corrected_mean(verdicts.astype(float).tolist(), scores))
@@ -175,9 +175,9 @@ def corrected_clusters(n_reps: int) -> list[str]:
             defect = rng.random(n * size) < shares
             verdicts = judged(rng, defect, 0.85, 0.95).tolist()
             labels: list[bool | None] = [None] * (n * size)
-            for index in rng.choice(n * size, n_labels, replace=False).tolist():
-                labels[index] = bool(defect[index])
-            ids = [index // size for index in range(n * size)]
+            for place in rng.choice(n * size, n_labels, replace=False).tolist():
+                labels[place] = bool(defect[place])
+            ids = [place // size for place in range(n * size)]
             tally.note(methods[0], rate, corrected_rate(verdicts, labels))
             tally.note(methods[1], rate, corrected_rate(verdicts, labels, clusters=ids))
         cells = [tally.cell(method, ours=method == methods[1]) for method in methods]
@@ -197,8 +197,8 @@ def accuracies(n_reps: int) -> list[str]:
             verdicts = judged(rng, defect, sensitivity, specificity)
             drawn = [rng.choice(np.flatnonzero(verdicts == said), n // 2, replace=False) for said in (True, False)]
             labels: list[bool | None] = [None] * N_JUDGED
-            for index in np.concatenate(drawn).tolist():
-                labels[index] = bool(defect[index])
+            for place in np.concatenate(drawn).tolist():
+                labels[place] = bool(defect[place])
             seen = np.concatenate(drawn)
             caught, all_seen = int((defect & verdicts)[seen].sum()), int(defect[seen].sum())
             tally.note(methods[0], sensitivity, defect_rate(caught, all_seen) if all_seen else None)
@@ -220,7 +220,7 @@ def agreements(n_reps: int) -> list[str]:
             errors = np.repeat(personas(rng, n, ("beta", 0.1, 0.2)), size)
             people = rng.random(n * size) < 0.5
             judge = people ^ (rng.random(n * size) < errors)
-            ids = [index // size for index in range(n * size)]
+            ids = [place // size for place in range(n * size)]
             arguments = (people.astype(int).tolist(), judge.astype(int).tolist())
             tally.note(methods[0], 0.8, cohen_kappa(*arguments, categories=[0, 1]))
             tally.note(methods[1], 0.8, cohen_kappa(*arguments, categories=[0, 1], clusters=ids))
@@ -249,11 +249,11 @@ def macro_f1_of(cells: np.ndarray) -> float:
 def by_delta(cells: np.ndarray) -> tuple[float, float]:
     """Return the normal interval of macro-F1 by the delta method (Takahashi et al. 2022), clipped to 0..1."""
     n, slope, middle = cells.sum(), np.zeros(cells.shape), macro_f1_of(cells)
-    for index in np.ndindex(cells.shape):
+    for place in np.ndindex(cells.shape):
         up, down = cells.copy(), cells.copy()
-        up[index] += 1e-3
-        down[index] -= 1e-3
-        slope[index] = (macro_f1_of(up) - macro_f1_of(down)) / 2e-3 * n
+        up[place] += 1e-3
+        down[place] -= 1e-3
+        slope[place] = (macro_f1_of(up) - macro_f1_of(down)) / 2e-3 * n
     shares = cells / n
     error = np.sqrt(max(float((shares * slope**2).sum() - (shares * slope).sum() ** 2), 0.0) / n)
     return max(middle - 1.96 * error, 0.0), min(middle + 1.96 * error, 1.0)
@@ -266,11 +266,11 @@ def macro_f1_scores(n_reps: int) -> list[str]:
     for number, (title, (n, size, correlation), (labels, right)) in enumerate(MACRO_F1):
         rng, tally, wrong = np.random.default_rng([9, number]), Tally(), (1 - right) / 2
         shares = np.array(labels)[:, None] * np.where(np.eye(3) > 0, right, wrong)
-        truth, ids = macro_f1_of(shares), [index // size for index in range(n * size)]
+        truth, ids = macro_f1_of(shares), [place // size for place in range(n * size)]
         for _ in range(n_reps):
             kept = shares.ravel() * (1 - correlation) / correlation if correlation else None
             own = [shares.ravel() if kept is None else rng.dirichlet(kept) for _ in range(n if correlation else 1)]
-            drawn = np.concatenate([rng.choice(9, size=n * size // len(own), p=item) for item in own])
+            drawn = np.concatenate([rng.choice(9, size=n * size // len(own), p=one) for one in own])
             people, judge = (drawn // 3).tolist(), (drawn % 3).tolist()
             cells = np.bincount(drawn, minlength=9).reshape(3, 3).astype(float)
             tally.note(methods[0], truth, by_delta(cells))
@@ -322,7 +322,7 @@ def differences(n_reps: int) -> list[str]:
             gaps = b.astype(float) - a
             reach = 1.96 * gaps.std(ddof=1) / math.sqrt(gaps.size)
             tally.note(methods[0], truth, (gaps.mean() - reach, gaps.mean() + reach))
-            ids = None if design[1] == 1 else [index // design[1] for index in range(gaps.size)]
+            ids = None if design[1] == 1 else [place // design[1] for place in range(gaps.size)]
             tally.note(methods[1], truth, mean_estimate(gaps, clusters=ids, confidence=0.95, unit=""))
             tally.note(methods[2], truth, paired_difference(a.tolist(), b.tolist(), clusters=ids))
         cells = [tally.cell(method, ours=method == methods[2]) for method in methods]
@@ -397,7 +397,7 @@ def held_out_pairs(n_reps: int) -> list[str]:
         rng, tally = np.random.default_rng([9, number]), Tally()
         for _ in range(n_reps):
             a, b, truth = pairs(rng, design)
-            ids = [index // design[1] for index in range(a.size)]
+            ids = [place // design[1] for place in range(a.size)]
             tally.note("ours", truth, paired_difference(a.tolist(), b.tolist(), clusters=ids))
         lines.append(f"| {title} | {tally.cell('ours', ours=True)} |")
         print(lines[-1], flush=True)
@@ -444,7 +444,7 @@ def main(n_reps: int) -> None:
         "",
         "Written by `benchmarks/simulate_coverage.py`, seeded: the same figures on every machine.",
         f"Each cell: share of nominal 95 % intervals that hold the truth / their mean width. Wanted: {WANTED} or more.",
-        "Ours are bold. The columns next to them are there to show what they do instead.",
+        "Ours are bold. The columns beside them are there to show what they do instead.",
         "",
         "Rates over clusters and paired differences: our methods were settled by looking at the designs of their tables.",
         "No figure there is an independent test; those of the last table were written down afterwards and drawn once.",

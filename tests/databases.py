@@ -33,7 +33,7 @@ class Database:
     opened: list[DjangoStore] = field(default_factory=list)
 
     def open(self) -> DjangoStore:
-        store = open_store(self.workspace, self.url, lock_timeout_s=PATIENCE_S)
+        store = open_store(self.workspace, self.url, patience_s=PATIENCE_S)
         self.opened.append(store)
         return store
 

@@ -22,7 +22,7 @@ def fresh_store() -> DjangoStore:
     """Return a store on an empty database; it is closed and deleted at the end of the test."""
     workspace = Path(tempfile.mkdtemp(prefix="theodolite-store-"))
     shutil.copy(_template(), workspace)
-    store = store_on(workspace, database_settings(workspace, lock_timeout_s=PATIENCE_S))
+    store = store_on(workspace, database_settings(workspace, patience_s=PATIENCE_S))
     _open.append((store, workspace))
     return store
 

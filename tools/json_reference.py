@@ -30,7 +30,7 @@ It has one definition for each command, e.g. `check` and `import-labels`.
 Other schemas in the folder define parts that [results.json](results-json.md) contains too.
 New members may appear in later versions; see the [deprecation policy](deprecation.md).
 
-A command that fails prints one of two error objects:
+A command that fails prints one of two objects instead of its own:
 
 """
 SERVERS = """\
@@ -56,7 +56,7 @@ def type_text(node: Mapping[str, Any]) -> str:
         name = name_of(path)
         return f"`{name}` of {file}" if file else f"[{name}](#{name.lower()})"
     if "anyOf" in node:
-        return " or ".join(type_text(item) for item in node["anyOf"])
+        return " or ".join(type_text(one) for one in node["anyOf"])
     if "enum" in node:
         return " or ".join(f"`{value}`" for value in node["enum"])
     if node.get("type") == "array":
@@ -86,21 +86,21 @@ def table(definition: Mapping[str, Any]) -> Iterator[str]:
 def commands(schema: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return each command, as its definition is called, with the names of its objects."""
     definitions = schema["$defs"]
-    names = [name_of(item["$ref"]) for item in schema["anyOf"]]
-    return {name: [name_of(item["$ref"]) for item in definitions[name]["anyOf"]] for name in names}
+    names = [name_of(one["$ref"]) for one in schema["anyOf"]]
+    return {name: [name_of(one["$ref"]) for one in definitions[name]["anyOf"]] for name in names}
 
 
 def page_text(schema: Mapping[str, Any]) -> str:
     """Return the whole page."""
     definitions = schema["$defs"]
-    own = {name: [item for item in objects if item not in ENDINGS] for name, objects in commands(schema).items()}
-    outputs = dict.fromkeys(item for objects in own.values() for item in objects)
+    own = {name: [one for one in objects if one not in ENDINGS] for name, objects in commands(schema).items()}
+    outputs = dict.fromkeys(one for objects in own.values() for one in objects)
     lines = [HEAD.rstrip("\n")]
     for name in ENDINGS:
         lines += ["", f"### {name}", "", definitions[name]["description"], "", *table(definitions[name])]
     lines += ["", "## Commands", "", SERVERS, "| command | object |", "|---|---|"]
     for name, objects in own.items():
-        links = ", ".join(f"[{item}](#{item.lower()})" for item in objects)
+        links = ", ".join(f"[{one}](#{one.lower()})" for one in objects)
         lines.append(f"| `{command_of(name)}` | {links} |")
     lines += ["", "Commands without `--json`:", "", "| command | reason |", "|---|---|"]
     lines += [f"| `{command}` | {reason} |" for command, reason in WITHOUT_JSON.items()]

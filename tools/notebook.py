@@ -63,7 +63,7 @@ async def executed(notebook: Mapping[str, Any]) -> dict[str, Any]:
             if cell["cell_type"] != "code":
                 cells.append(cell)
                 continue
-            number = sum(item["cell_type"] == "code" for item in cells) + 1
+            number = sum(one["cell_type"] == "code" for one in cells) + 1
             value = shown_by("".join(cell["source"]), names, f"<cell {number}>")
             cells.append({**cell, "execution_count": number, "outputs": outputs_of(value, number)})
     return {**notebook, "cells": cells}

@@ -1,4 +1,4 @@
-"""Write an SBOM, checksums and a signature next to the wheel and sdist of a release, and verify them.
+"""Write an SBOM, checksums and a signature beside the wheel and sdist of a release, and verify them.
 
     python tools/release_files.py dist --key release.pem
     python tools/release_files.py dist --verify release.pub.pem
@@ -33,17 +33,17 @@ def plain(name: str) -> str:
 def needed_by(found: Distribution) -> list[str]:
     """Return the packages that a package requires here, without its extras."""
     required = [Requirement(text) for text in found.requires or ()]
-    kept = [item for item in required if item.marker is None or item.marker.evaluate({"extra": ""})]
+    kept = [one for one in required if one.marker is None or one.marker.evaluate({"extra": ""})]
     with_extras = [
         plain(Requirement(text).name)
-        for item in kept
-        for extra in item.extras
-        for text in distribution(item.name).requires or ()
+        for one in kept
+        for extra in one.extras
+        for text in distribution(one.name).requires or ()
         if (marker := Requirement(text).marker) is not None
         and marker.evaluate({"extra": extra})
         and not marker.evaluate({"extra": ""})
     ]
-    return sorted({*(plain(item.name) for item in kept), *with_extras})
+    return sorted({*(plain(one.name) for one in kept), *with_extras})
 
 
 def closure(name: str) -> dict[str, Distribution]:
@@ -71,11 +71,11 @@ def component(name: str, found: Distribution) -> dict[str, Any]:
 def sbom(name: str) -> dict[str, Any]:
     """Return the SBOM of a package; the same environment gives the same bytes."""
     found = closure(name)
-    parts = {item: component(item, package) for item, package in found.items()}
+    parts = {one: component(one, package) for one, package in found.items()}
     own = parts[plain(name)] | {"type": "application"}
     depends = [
-        {"ref": parts[item]["bom-ref"], "dependsOn": [parts[need]["bom-ref"] for need in needed_by(package)]}
-        for item, package in found.items()
+        {"ref": parts[one]["bom-ref"], "dependsOn": [parts[need]["bom-ref"] for need in needed_by(package)]}
+        for one, package in found.items()
     ]
     serial = uuid5(NAMESPACE_URL, json.dumps(depends))
     return {
@@ -84,7 +84,7 @@ def sbom(name: str) -> dict[str, Any]:
         "serialNumber": f"urn:uuid:{serial}",
         "version": 1,
         "metadata": {"component": own},
-        "components": [part for item, part in parts.items() if item != plain(name)],
+        "components": [part for one, part in parts.items() if one != plain(name)],
         "dependencies": depends,
     }
 
@@ -127,7 +127,7 @@ def problems(folder: Path, key: Path) -> list[str]:
         envelope.verify([SSlibKey.from_crypto(public)], 1)
     except VerificationError:
         return [f"the signature is not valid for the key {key}"]
-    signed = {item["name"]: item["digest"]["sha256"] for item in json.loads(envelope.payload)["subject"]}
+    signed = {one["name"]: one["digest"]["sha256"] for one in json.loads(envelope.payload)["subject"]}
     present = checksums(folder)
     names = sorted({*signed, *present})
     return [f"{name} differs from its signed checksum" for name in names if signed.get(name) != present.get(name)]

@@ -1,4 +1,4 @@
-"""Take the parts of Tabler, its icons and Inter that the web pages use, and write them next to the pages' own files.
+"""Take the parts of Tabler, its icons and Inter that the web pages use, and write them beside the pages' own files.
 
 Unpack the three packages named in `PACKAGES` into one folder, each below its own name, then run:
 
@@ -80,10 +80,10 @@ def blocks(css: str) -> Iterator[tuple[str, str | None]]:
 
 def _closing(css: str, at: int) -> int:
     depth = 0
-    for index in range(at, len(css)):
-        depth += (css[index] == "(") - (css[index] == ")")
+    for place in range(at, len(css)):
+        depth += (css[place] == "(") - (css[place] == ")")
         if depth == 0:
-            return index
+            return place
     message = "the style sheet has an open bracket"
     raise ValueError(message)
 
@@ -99,7 +99,7 @@ def _kept(prelude: str, body: str | None) -> str:
     if prelude.startswith("@"):
         inner = subset(body)
         return f"{prelude}{{{inner}}}" if inner else ""
-    selectors = [selector for selector in _selectors(prelude) if _is_used(selector)]
+    selectors = [one for one in _selectors(prelude) if _is_used(one)]
     return f"{','.join(selectors)}{{{body}}}" if selectors else ""
 
 

@@ -64,9 +64,9 @@ class Overhead:
 
 
 def _less(first: Measured | None, second: Measured | None) -> Measured | None:
-    both = [item for item in (first, second) if item is not None]
-    whole = [item for item in both if item.code == 0]
-    return min(whole or both, key=lambda item: item.cpu_s, default=None)
+    both = [one for one in (first, second) if one is not None]
+    whole = [one for one in both if one.code == 0]
+    return min(whole or both, key=lambda one: one.cpu_s, default=None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ BASE_MODULE = "aria_dialog_api_base"
 
 
 class AriaReply(TypedDict):
-    """Return value of `GetResponse`.
+    """What `GetResponse` returns.
 
     Attributes:
         success: Whether the application answered; False is an error of the

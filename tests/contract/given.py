@@ -100,7 +100,7 @@ def a_dialogue(unit: Unit, **changes: object) -> Dialogue:
         "scenario": "returns",
         "scenario_version": digest("scenario"),
         "level": Level.MODEL_TESTING,
-        "tester_type": TesterType.SIMULATED_USER,
+        "held_by": TesterType.SIMULATED_USER,
         "pair_key": digest("pair", unit.label),
         "cluster": "customers-1",
         "turns": (
@@ -215,7 +215,7 @@ def a_person_session(run: Run, **changes: object) -> Session:
         "application": "bot",
         "application_version": digest("application"),
         "slot": 0,
-        "index": 0,
+        "place": 0,
     }
     return Session(**(known | changes))  # type: ignore[arg-type]
 

@@ -16,7 +16,7 @@ SESSION, ANNOTATION = UnitKind.SESSION, UnitKind.ANNOTATION
 
 
 def labels(store: Store, run: Run, kind: UnitKind = SESSION, *, limit: int = 10, lease_s: float = 60.0) -> list[str]:
-    return [unit.label for unit in store.acquire(run, kind, owner="w1", limit=limit, lease_s=lease_s)]
+    return [unit.label for unit in store.claim(run, kind, owner="w1", limit=limit, lease_s=lease_s)]
 
 
 def test_the_same_plan_is_the_same_run(store: Store, run: Run) -> None:
@@ -120,7 +120,7 @@ def test_units_are_leased_in_order_of_the_plan_and_once(store: Store, run: Run) 
 def test_units_after_a_position_are_not_affected(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(3)])
 
-    first = store.acquire(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=range(2))
+    first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=range(2))
 
     assert [unit.position for unit in first] == [0, 1]
 
@@ -128,18 +128,18 @@ def test_units_after_a_position_are_not_affected(store: Store, run: Run) -> None
 def test_units_at_other_positions_are_not_affected(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(5)])
 
-    first = store.acquire(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[1, 4])
+    first = store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[1, 4])
 
     assert [unit.position for unit in first] == [1, 4]
-    assert store.acquire(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[]) == []
+    assert store.claim(run, SESSION, owner="w1", limit=10, lease_s=60.0, within=[]) == []
 
 
 def test_a_leased_unit_is_marked_and_counts_its_attempts(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
 
-    first = store.acquire(run, SESSION, owner="w1", limit=1, lease_s=60)[0]
+    first = store.claim(run, SESSION, owner="w1", limit=1, lease_s=60)[0]
     store.release("w1")
-    second = store.acquire(run, SESSION, owner="w1", limit=1, lease_s=60)[0]
+    second = store.claim(run, SESSION, owner="w1", limit=1, lease_s=60)[0]
 
     assert (first.state, first.tries, second.tries) == (UnitState.LEASED, 1, 2)
     assert (first.key, first.work_key, first.application) == (second.key, a_session(run).work_key, "bot")
@@ -150,7 +150,7 @@ def test_an_expired_lease_is_given_to_another_owner(store: Store, run: Run) -> N
 
     labels(store, run, limit=1, lease_s=-1.0)
 
-    assert [u.label for u in store.acquire(run, SESSION, owner="w2", limit=5, lease_s=60)] == ["d000", "d001"]
+    assert [u.label for u in store.claim(run, SESSION, owner="w2", limit=5, lease_s=60)] == ["d000", "d001"]
 
 
 def test_an_expired_lease_is_not_given_to_its_previous_owner(store: Store, run: Run) -> None:
@@ -166,7 +166,7 @@ def test_units_with_an_expired_lease_are_orphans(store: Store, run: Run) -> None
     labels(store, run, limit=1)
     assert store.count_orphans(run, SESSION) == 0
 
-    store.acquire(run, SESSION, owner="w2", limit=1, lease_s=-1.0)
+    store.claim(run, SESSION, owner="w2", limit=1, lease_s=-1.0)
 
     assert store.count_orphans(run, SESSION) == 1
 
@@ -178,13 +178,13 @@ def test_a_renewed_lease_is_valid(store: Store, run: Run) -> None:
     held = store.renew("w1", 60)
 
     assert held == {a_session(run).key}
-    assert store.acquire(run, SESSION, owner="w2", limit=5, lease_s=60) == []
+    assert store.claim(run, SESSION, owner="w2", limit=5, lease_s=60) == []
 
 
 def test_released_units_wait_again_and_those_of_others_do_not(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(2)])
     labels(store, run, limit=1)
-    store.acquire(run, SESSION, owner="w2", limit=1, lease_s=60)
+    store.claim(run, SESSION, owner="w2", limit=1, lease_s=60)
 
     store.release("w1")
 
@@ -225,14 +225,14 @@ async def test_annotations_of_a_completed_session_are_leased_at_once(store: Stor
 
     store.add_units(run, [an_annotation_unit(run, session)])
 
-    claimed = store.acquire(run, ANNOTATION, owner="w1", limit=5, lease_s=60)
+    claimed = store.claim(run, ANNOTATION, owner="w1", limit=5, lease_s=60)
     assert [(unit.subject, unit.annotator) for unit in claimed] == [(session.key, "judge")]
 
 
 async def test_an_owner_who_lost_a_unit_does_not_fail_it_for_its_new_owner(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run)])
-    [slept] = store.acquire(run, SESSION, owner="w1", limit=1, lease_s=-1)
-    [at_work] = store.acquire(run, SESSION, owner="w2", limit=1, lease_s=60)
+    [slept] = store.claim(run, SESSION, owner="w1", limit=1, lease_s=-1)
+    [at_work] = store.claim(run, SESSION, owner="w2", limit=1, lease_s=60)
 
     with pytest.raises(Conflict):
         await store.keep_failure(slept, a_failure(slept))
@@ -343,8 +343,8 @@ async def test_failures_are_not_reused(store: Store, run: Run) -> None:
 
 def test_units_that_are_ready_or_leased_by_others_are_open(store: Store, run: Run) -> None:
     store.add_units(run, [a_session(run, number) for number in range(4)])
-    store.acquire(run, SESSION, owner="w1", limit=1, lease_s=60.0)
-    store.acquire(run, SESSION, owner="w2", limit=1, lease_s=60.0)
+    store.claim(run, SESSION, owner="w1", limit=1, lease_s=60.0)
+    store.claim(run, SESSION, owner="w2", limit=1, lease_s=60.0)
 
     assert store.count_open(run, SESSION, owner="w1") == 3
     assert store.count_open(run, SESSION, owner="w3") == 4

@@ -254,7 +254,7 @@ async def test_missing_final_labels_are_not_an_error(store: Store, run: Run) -> 
     assert list(store.adjudications(run)) == []
 
 
-async def test_costs_of_replies_are_summed(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
+async def test_what_replies_cost_is_summed(store: Store, run: Run, unit: Unit, judging: Unit) -> None:
     await store.append(unit.key, an_entry(0))
     await store.append(unit.key, an_entry(1, a_reply(cost_microusd=None)))
     await store.append(unit.key, an_entry(2, a_reply(cost_microusd=None, scripted=True)))

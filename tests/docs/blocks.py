@@ -44,7 +44,7 @@ class Block:
     value: str
 
     @property
-    def location(self) -> str:
+    def place(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
 
@@ -107,8 +107,8 @@ def try_console(block: Block, folder: Path, run: Command) -> None:
         code = int(block.value) if block.mark == "exit" and number == len(steps) else 0
         done = run(command, folder)
         missing = first_missing(expected, done.stdout)
-        assert missing is None, f"{block.location}: `{command}` does not print `{missing}` but\n{done.stdout}"
-        assert done.returncode == code, f"{block.location}: `{command}` ends with {done.returncode}\n{done.stdout}"
+        assert missing is None, f"{block.place}: `{command}` does not print `{missing}` but\n{done.stdout}"
+        assert done.returncode == code, f"{block.place}: `{command}` ends with {done.returncode}\n{done.stdout}"
 
 
 def try_block(block: Block, folder: Path, names: dict[str, object], run: Command = run) -> None:
@@ -122,4 +122,4 @@ def try_block(block: Block, folder: Path, names: dict[str, object], run: Command
     elif block.language == "console":
         try_console(block, folder, run)
     elif block.language == "python":
-        exec(compile(block.text, block.location, "exec"), names)  # noqa: S102 - our own documents
+        exec(compile(block.text, block.place, "exec"), names)  # noqa: S102 - our own documents

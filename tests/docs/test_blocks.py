@@ -31,14 +31,14 @@ def test_the_blocks_of_a_page_run_from_top_to_bottom(page, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_block_that_does_not_run_states_why(page):
-    reasons = {block.location: block.value for block in blocks_of(page) if block.mark == "not run"}
+    reasons = {block.place: block.value for block in blocks_of(page) if block.mark == "not run"}
 
-    assert [location for location, reason in reasons.items() if len(reason.split()) < 3] == []
+    assert [place for place, reason in reasons.items() if len(reason.split()) < 3] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_names_its_language(page):
-    assert [block.location for block in blocks_of(page) if not block.language] == []
+    assert [block.place for block in blocks_of(page) if not block.language] == []
 
 
 @pytest.mark.parametrize(

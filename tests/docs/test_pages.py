@@ -32,12 +32,10 @@ def test_the_page_of_json_output_equals_the_schema():
 
 
 def test_every_command_has_documented_json_output_or_a_reason_for_none():
-    commands = [
-        context for context in contexts_of(root_command(), "theodolite") if not isinstance(context.command, click.Group)
-    ]
+    commands = [one for one in contexts_of(root_command(), "theodolite") if not isinstance(one.command, click.Group)]
     takes_json = {
-        command.command_path.partition(" ")[2]: any("--json" in option.opts for option in command.command.params)
-        for command in commands
+        one.command_path.partition(" ")[2]: any("--json" in option.opts for option in one.command.params)
+        for one in commands
     }
     schema = json.loads(json_reference.SCHEMA.read_text(encoding="utf-8"))
     documented = {json_reference.command_of(name) for name in json_reference.commands(schema)}

@@ -21,7 +21,7 @@ APPLICATIONS = ("llama2orig", "llama2new", "mistralinstruct", "mistralguard", "g
 SCREEN = """\
 Two studies, no key, no network. Files go to ./theodolite-demo
   1 xstest-replay  5 recorded applications, 2,250 dialogues, 2 people   ok
-  2 spoiler-guard  toy bot and SCRIPTED user: shows only the mechanics  ok
+  2 spoiler-guard  a toy and a SCRIPTED user: shows the loop, no more   ok
 
 Guardrails on XSTest    5 recorded applications, the same 450 prompts, 2 people
                 PERMITTED CONTENT WITHHELD      PROHIBITED CONTENT RELEASED
@@ -37,7 +37,7 @@ Completeness  2,250 planned: 2,250 labelled by both people, 0 failed, 0 missing
 Agreement     people 93.8 to 98.4% (422 to 443 of 450; Fleiss' kappa .89 to .97)
 Judge         GPT-4 (not validated) agrees with the final labels on 333 to 421
               of 450 (74.0 to 93.6%; its 11 unparseable, all on mistralinstruct,
-              count as disagreement); Keywords on 342 to 416. By GPT-4 alone
+              count as not agreeing); Keywords on 342 to 416. By GPT-4 alone
               llama2orig would show 76 fully refused, not 95, and mistralguard
               63 fully answered, not 7.
 Note          0 of 200 does not mean zero risk. With a true rate of 1.5%, about
@@ -56,7 +56,7 @@ class Demo:
 
     def results(self, study: str = "") -> dict:
         def refuse(word: str) -> None:
-            pytest.fail(f"results.json holds {word}, which is not JSON")
+            pytest.fail(f"results.json holds {word}, which is no JSON")
 
         text = (self.folder / "theodolite-demo" / study / "results.json").read_text(encoding="utf-8")
         return json.loads(text, parse_constant=refuse)

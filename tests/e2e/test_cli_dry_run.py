@@ -53,12 +53,12 @@ def test_dialogues_and_responses_are_measured_by_level(played: tuple[Path, dict[
     results = json.loads((folder / told["results"]).read_text(encoding="utf-8"))
 
     assert results["run"]["completed_dialogues"] == 12
-    assert {item["name"]: item["completed"] for item in results["applications"]} == {"careful-toy": 6, "leaky-toy": 6}
-    testers = Counter(item["cluster"] for item in results["sessions"] if item["cluster"].startswith("tester-"))
+    assert {one["name"]: one["completed"] for one in results["applications"]} == {"careful-toy": 6, "leaky-toy": 6}
+    testers = Counter(one["cluster"] for one in results["sessions"] if one["cluster"].startswith("tester-"))
     assert sorted(testers.values()) == [3, 3, 3, 3]
-    answered = {item["level"]: (item["responses"], item["other_versions"]) for item in results["responses"]}
+    answered = {one["level"]: (one["responses"], one["other_versions"]) for one in results["responses"]}
     assert answered == {"red teaming": (4, 0), "field testing": (4, 0)}
-    assert {(item["level"], item["tester_type"]) for item in results["strategies"]} == {("red teaming", "person")}
+    assert {(one["level"], one["tester_type"]) for one in results["strategies"]} == {("red teaming", "person")}
 
 
 def test_a_failure_names_the_application_that_does_not_answer(tmp_path: Path) -> None:
@@ -69,6 +69,6 @@ def test_a_failure_names_the_application_that_does_not_answer(tmp_path: Path) ->
     code, told = run_event(tmp_path)
 
     assert code == 1
-    assert {(item["source"], item["who"]) for item in told["problems"]} == {("application", "green")}
+    assert {(one["source"], one["who"]) for one in told["problems"]} == {("application", "green")}
     assert all(cell["failed"] == cell["turns"] > 0 for cell in told["cells"])
     assert (told["completed"], told["results"]) == (1, "")

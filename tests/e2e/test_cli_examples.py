@@ -11,7 +11,7 @@ from tests.fakes.terminal import theodolite
 pytestmark = pytest.mark.integration
 
 CHECKED = """\
-customers.csv   note: still the 6 example rows; the report will note this
+customers.csv   note: still the 6 example rows; the report will say so
 study.yaml:4    note: variable `OPENAI_API_KEY` is not set in this environment;
                 it is needed before a run
 study.yaml:14   note: no price is known for `app`, so the budget cannot count

@@ -66,8 +66,8 @@ def test_no_command_line_ends_in_a_traceback(words):
 @FEW
 def test_no_edit_of_an_example_ends_in_a_traceback(name, edits):
     text = TEXTS[name]
-    for share, cut, chunk in edits:
-        at = int(share * len(text))
+    for place, cut, chunk in edits:
+        at = int(place * len(text))
         text = text[:at] + chunk + text[at + cut :]
 
     check(text)

@@ -137,7 +137,7 @@ COMMANDS = (
 )
 
 
-def test_commands_on_a_finished_run_print_the_documented_output(study, server, tmp_path, monkeypatch):
+def test_commands_on_a_finished_run_print_what_the_schema_documents(study, server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert finished(study, server).code == 0
     codes = {}
@@ -228,5 +228,5 @@ def test_results_of_another_study_in_the_same_folder_are_replaced_with_a_message
     again = theodolite("run", study.folder, "--json")
     other = theodolite("run", study.folder / "other.yaml", "--json")
 
-    assert "contained the results" not in first.err + again.err
-    assert "contained the results of study `support`, which are replaced; use `--out FOLDER` to keep" in other.err
+    assert "held the results" not in first.err + again.err
+    assert "held the results of study `support`, which are replaced; `--out FOLDER` keeps" in other.err

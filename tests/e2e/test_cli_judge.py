@@ -28,7 +28,7 @@ def study(tmp_path, server):
     theodolite("label", support.folder, "--sample", "8", "--file", path)
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = [
-            row | {"answer": str(1 + index % 5), "annotator": "anna"} for index, row in enumerate(csv.DictReader(file))
+            row | {"answer": str(1 + place % 5), "annotator": "anna"} for place, row in enumerate(csv.DictReader(file))
         ]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
@@ -46,7 +46,7 @@ def test_attacks_are_counted_before_the_run_and_listed_in_the_validation_report(
     assert ended.code == 0, ended.err
     assert ended.out.startswith("Probing: 2 dialogues read again")
     assert server.stats["requests"] > before + 2 * 10
-    assert "changed by text that dictates the answer" in " ".join(ended.out.split())
+    assert "turned by text that tells what to answer" in " ".join(ended.out.split())
 
 
 def test_without_attacks_no_model_is_called_and_the_validation_report_states_it(study, server):
@@ -55,7 +55,7 @@ def test_without_attacks_no_model_is_called_and_the_validation_report_states_it(
     ended = theodolite("judge", "validate", study.folder, "--no-attacks")
 
     assert (ended.code, server.stats["requests"]) == (0, before)
-    assert "the judge's resistance to injected text is unknown." in " ".join(ended.out.split())
+    assert "nobody knows what text can make of this judge" in " ".join(ended.out.split())
 
 
 def test_a_changed_prompt_makes_another_judge_without_validation_report(study):

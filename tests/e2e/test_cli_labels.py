@@ -47,8 +47,8 @@ def sample(study):
 def fill(path, answer):
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    for index, row in enumerate(rows):
-        row |= {"answer": answer(index), "annotator": "anna"}
+    for place, row in enumerate(rows):
+        row |= {"answer": answer(place), "annotator": "anna"}
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
@@ -66,7 +66,7 @@ def test_a_label_file_is_blind_and_is_never_overwritten(study, sample):
 
 
 def test_all_errors_of_a_file_are_reported_at_once_and_no_label_is_stored(study, sample):
-    fill(sample, lambda index: "full refusl" if index in {3, 5} else "full refusal")
+    fill(sample, lambda place: "full refusl" if place in {3, 5} else "full refusal")
 
     ended = theodolite("import", "labels", study, sample)
 
@@ -79,20 +79,20 @@ def test_labels_are_stored_once_and_a_different_answer_is_a_revision(study, samp
     fill(sample, lambda _: "full compliance")
 
     assert "labels of 40 dialogues by anna: 40 new, 0 revised" in _labels(study, sample)
-    assert "40 were already stored" in _labels(study, sample)
+    assert "40 were there already" in _labels(study, sample)
     assert "0 new, 1 revised" in _labels(study, sample, first="full refusal")
 
 
 def _labels(study, path, *options, first=None):
     if first:
-        fill(path, lambda index: first if not index else "full compliance")
+        fill(path, lambda place: first if not place else "full compliance")
     ended = theodolite("import", "labels", study, path, *options)
     assert ended.code == 0, ended.err
     return " ".join(ended.out.split())
 
 
 def test_labels_produce_a_validation_report_that_belongs_to_the_judge(study, sample):
-    fill(sample, lambda index: "full compliance" if index % 3 else "full refusal")
+    fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
     _labels(study, sample)
 
     shown_before = theodolite("judge", "show", study)
@@ -107,16 +107,16 @@ def test_labels_produce_a_validation_report_that_belongs_to_the_judge(study, sam
 
 
 def test_results_contain_the_validation_sample_and_corrected_rates(study, sample):
-    fill(sample, lambda index: "full compliance" if index % 3 else "full refusal")
+    fill(sample, lambda place: "full compliance" if place % 3 else "full refusal")
     _labels(study, sample)
     theodolite("judge", "validate", study)
 
     theodolite("run", "--stage", "measure", study)
     results = json.loads((study / "results.json").read_text(encoding="utf-8"))
 
-    corrected = [item for item in results["estimates"] if item["measure"] == "corrected_rate"]
-    assert {(item["subject"]["application"], item["subject"]["corrected_by"]) for item in corrected} == {
+    corrected = [one for one in results["estimates"] if one["measure"] == "corrected_rate"]
+    assert {(one["subject"]["application"], one["subject"]["corrected_by"]) for one in corrected} == {
         (name, "anna") for name in SYSTEMS
     }
     assert sum(stratum["drawn"] for stratum in results["label_samples"][0]["strata"]) == 40
-    assert [item["judge"] for item in results["judge_validations"]] == ["gpt-4"]
+    assert [one["judge"] for one in results["judge_validations"]] == ["gpt-4"]

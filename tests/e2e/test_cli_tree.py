@@ -33,7 +33,7 @@ def test_a_run_writes_the_tree_with_its_answers_and_values(folder):
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     tree = json.loads((folder / "tree-by-guideline.json").read_text(encoding="utf-8"))
 
-    assert [item["tree"] for item in results["trees"]] == ["by-guideline"]
+    assert [each["tree"] for each in results["trees"]] == ["by-guideline"]
     assert tree["applications"][0]["application"] == "llama2orig"
     leaves = tree["applications"][0]["leaves"]
     assert len(leaves) == 5 * 450  # of all who label; the design takes those of people
@@ -44,7 +44,7 @@ def test_the_tree_file_alone_reproduces_the_values(folder):
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     ended = theodolite("tree", "score", folder / "tree-by-guideline.json", "--application", "gpt4", "--json")
     again = json.loads(ended.out)["trees"][0]["applications"][0]["nodes"]
-    first = next(item for item in results["trees"][0]["applications"] if item["application"] == "gpt4")["nodes"]
+    first = next(each for each in results["trees"][0]["applications"] if each["application"] == "gpt4")["nodes"]
 
     assert ended.code == 0
     assert again == first
@@ -58,7 +58,7 @@ def test_two_applications_are_compared(folder):
 
     assert ended.code == 0
     assert "gpt4  against  llama2orig" in ended.out
-    assert "no overall score is computed." in ended.out
+    assert "no overall score is made" in ended.out
 
 
 def test_a_design_is_shown(tmp_path):
@@ -72,7 +72,7 @@ def test_a_design_is_shown(tmp_path):
     ("text", "words"),
     [
         (None, "cannot be read: No such file"),
-        ("{", "cannot be read: Expecting property name"),
+        ("{", "it cannot be read"),
         ("{}", "expected a tree"),
         (json.dumps(SIMPLE | {"nodes": {"top": {"summary": "mean", "of": "b"}}}), "sums up `b`"),
         (json.dumps(SIMPLE), "has no leaves to compute it from"),

@@ -84,7 +84,7 @@ def wait_saved(page):
 
 def label_one(page, how):
     """Answer both questions of a dialogue by keyboard, with a quote for the first, and submit."""
-    last_url = page.url
+    place = page.url
     page.keyboard.press(how)
     page.keyboard.press("q")
     page.keyboard.press("Space")
@@ -94,7 +94,7 @@ def label_one(page, how):
     page.keyboard.press("0")
     page.wait_for_selector("#open:text('All questions answered')")
     page.keyboard.press("Control+Enter")
-    page.wait_for_url(lambda url: url != last_url)
+    page.wait_for_url(lambda url: url != place)
 
 
 def test_labelling_works_by_keyboard_alone_and_submitted_labels_count_at_once(study, desk, page):

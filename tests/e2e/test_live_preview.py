@@ -1,4 +1,4 @@
-"""A preview next to its form follows edits before they are saved."""
+"""A preview beside its form follows edits before they are saved."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def test_a_questionnaire_follows_fields_and_text_and_keeps_the_answers_that_one_
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_preview_is_next_to_the_form_or_below_it(page_of, width, scheme):
+def test_the_preview_is_beside_the_form_or_below_it(page_of, width, scheme):
     page = page_of("questionnaires/after", viewport={"width": width, "height": 844}, color_scheme=scheme)
     expect(shown(page).get_by_role("heading", name="After the session")).to_be_visible()
-    form, frame, text = (page.locator(item).bounding_box() for item in (".form-part", ".preview-frame", "#text"))
+    form, frame, text = (page.locator(one).bounding_box() for one in (".form-part", ".preview-frame", "#text"))
 
     assert frame["y"] < text["y"]
     assert frame["x"] > form["x"] + form["width"] if width == 1280 else frame["y"] > form["y"] + form["height"]

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.e2e.conftest import Visit
-from tests.fakes.report import reading_aids
+from tests.fakes.report import words
 from tests.unit.measurement.series_of_scores import series
 from tests.unit.measurement.test_sample_size import ruling, side
 from theodolite.domain.monitoring import WatchRules
@@ -23,7 +23,7 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     watch = watch_history(series("judge"), WatchRules(reference=300))
     comparison = compare_sides(side("a", ruling(set(range(9)))), side("b", ruling({7, 8, 20})))
-    for name, text in (("monitor", watch_html(watch, reading_aids())), ("compare", comparison_html([comparison], {}))):
+    for name, text in (("monitor", watch_html(watch, words())), ("compare", comparison_html([comparison], {}))):
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return folder
 

@@ -155,7 +155,7 @@ def test_a_long_list_is_rendered_in_parts(visit):
 def test_the_answer_results_and_dispositions_are_readable_without_scripts(visit):
     page = visit("live", java_script_enabled=False)
 
-    for text in ("9 of 57", "60 planned: 57 judged, 2 application timed out, 1 unparseable", "JavaScript is off, so"):
+    for text in ("9 of 57", "60 planned: 57 judged, 2 application timed out, 1 unparseable", "Scripts are off"):
         expect(page.locator("#report")).to_contain_text(text)
     expect(page.locator("#dialogues")).to_be_hidden()
 
@@ -206,7 +206,7 @@ def test_prompt_raw_reply_and_cost_are_collapsed_below_a_label(visit, width):
     expect(fold.locator("pre")).to_have_count(4)
     expect(fold.locator("pre").nth(0)).to_contain_text("Judge by the guideline alone.")
     expect(fold.locator("pre").nth(1)).to_contain_text('<b id="injected">not bold</b>')
-    expect(fold.locator("pre").nth(2)).to_contain_text("the judge prompt has changed since")
+    expect(fold.locator("pre").nth(2)).to_contain_text("have changed since")
     assert page.locator("#injected").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -214,9 +214,7 @@ def test_prompt_raw_reply_and_cost_are_collapsed_below_a_label(visit, width):
 def test_a_node_of_a_tree_links_to_exactly_its_dialogues(visit):
     page = visit("trees", address="#trees")
     page.evaluate("document.querySelectorAll('#trees details').forEach(each => { each.open = true; })")
-    lifting = page.get_by_role(
-        "button", name="show the dialogues that raise over-refusing, llama2orig: 95 dialogues raise it"
-    )
+    lifting = page.get_by_role("button", name="show those that raise over-refusing, llama2orig: 95 dialogues raise it")
 
     lifting.first.click()
 
@@ -367,7 +365,7 @@ def test_one_click_shows_the_group_with_more_harm_and_two_show_its_rate(visit):
     page = visit("xstest")
     expect(page.locator(".questions")).to_contain_text("6 of 15 gaps between groups exclude 0.")
 
-    page.get_by_role("link", name="Which groups were harmed more?").click()
+    page.get_by_role("link", name="Who was harmed more?").click()
 
     section = page.locator("#gaps")
     expect(section.get_by_role("heading", name="Differences between groups")).to_be_in_viewport()

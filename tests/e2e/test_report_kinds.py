@@ -31,7 +31,7 @@ def dices(folder: Path) -> Path:
     """Forty dialogues and twelve raters produce every chart."""
     dialogues = [row for row in rows("dices_labels") if row["set"] == "350"][:40]
     labels = [
-        {f"rater{index}": letter for index, letter in enumerate(row["labels"][:12])} | {"expert": row["expert"]}
+        {f"rater{place}": letter for place, letter in enumerate(row["labels"][:12])} | {"expert": row["expert"]}
         for row in dialogues
     ]
     run_recorded(folder, labels, study_of(12))

@@ -259,26 +259,6 @@ def test_dialogues_are_filtered_and_show_each_judges_own_calls(done, viewer, vis
     assert_accessible(page)
 
 
-def test_a_judge_reads_a_dialogue_again_and_the_run_keeps_its_label(done, server, visit):
-    page = visit()
-    open_study(page)
-    load_by_click(page.get_by_role("link", name="Dialogues"))
-    load_by_click(page.get_by_role("link", name="d003"))
-    stored = (done / ".theodolite" / "theodolite.db").stat().st_mtime_ns
-    n_calls = len(server.calls)
-
-    load_by_click(page.get_by_role("button", name="Judge again"))
-    assert len(server.calls) == n_calls, "the cost is stated before the call"
-    assert "The cost is unknown" in page.inner_text("main")
-    load_by_click(page.get_by_role("button", name="Judge again"))
-
-    expect(page.get_by_role("heading", name="Read again")).to_be_visible()
-    expect(page.get_by_role("heading", name="Label of run 2")).to_be_visible()
-    assert len(server.calls) > n_calls
-    assert (done / ".theodolite" / "theodolite.db").stat().st_mtime_ns == stored
-    assert_accessible(page)
-
-
 def test_two_runs_are_compared_and_monitored_and_pages_of_judges_list_missing_labels(done, viewer, visit):
     page = visit()
     open_study(page)
@@ -432,9 +412,9 @@ def test_f8_and_the_listed_lines_lead_to_the_problems_of_a_text(root, visit):
     first, second = misspelt(page)
     told, selected = page.locator("[data-message]"), "getSelection().toString()"
 
-    for key, position in (("F8", "1 of 2"), ("F8", "2 of 2"), ("F8", "1 of 2"), ("Shift+F8", "2 of 2")):
+    for key, place in (("F8", "1 of 2"), ("F8", "2 of 2"), ("F8", "1 of 2"), ("Shift+F8", "2 of 2")):
         page.keyboard.press(key)
-        expect(told).to_contain_text(f"Problem {position}, line {first if position.startswith('1') else second}: ")
+        expect(told).to_contain_text(f"Problem {place}, line {first if place.startswith('1') else second}: ")
     last_word = page.evaluate(selected)
     page.keyboard.press("Control+Home")
     page.keyboard.type("# one more line\n")
@@ -470,7 +450,7 @@ _READ = """async text => {
 def parsed_keys(text):
     """Return line and column of each scalar key, from 0, as the YAML parser finds them."""
     tokens = list(YAML().scan(text))
-    marks = [item.start_mark for key, item in pairwise(tokens) if isinstance(key, KeyToken) if hasattr(item, "value")]
+    marks = [one.start_mark for key, one in pairwise(tokens) if isinstance(key, KeyToken) if hasattr(one, "value")]
     return {(mark.line, mark.column) for mark in marks}
 
 
@@ -522,7 +502,7 @@ def test_the_colours_of_the_text_have_contrast_in_every_scheme(visit):
             page.evaluate("own => { document.documentElement.className = own }", own)
             ratios = page.evaluate(CONTRASTS)
             assert {kind for kind, _ in ratios} == {"comment", "key", "mark", "value", "template"}
-            assert [ratio for ratio in ratios if ratio[1] < 4.5] == [], (scheme, own)
+            assert [one for one in ratios if one[1] < 4.5] == [], (scheme, own)
 
 
 def test_a_long_text_is_drawn_in_the_part_that_is_visible(visit):

@@ -13,14 +13,7 @@ from theodolite.domain.annotating.work import BulkAct
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.event import Role
 from theodolite.store.annotation_queue import queue_of
-from theodolite.store.models.annotating import (
-    CalibrationSessionRow,
-    CaseRow,
-    QueueRow,
-    ReservationRow,
-    ThreadRow,
-    WorkItemRow,
-)
+from theodolite.store.models.annotating import CaseRow, QueueRow, ReservationRow, RoomRow, ThreadRow, WorkItemRow
 from theodolite.web.accounts.invitations import invite
 from theodolite.web.annotator.home import records
 from theodolite.web.models import (
@@ -51,10 +44,10 @@ def answer_everything(token: str, participant: str, choose: str = "") -> None:
     """Answer all that a sitting asks: as chosen where the scale allows it, else the last value of the scale."""
     while left := submission.task(records(), token, participant).open:
         guideline = submission.task(records(), token, participant).guideline
-        for ref in left:
-            values = guideline.instrument.question(ref.question).scale.categories
+        for place in left:
+            values = guideline.instrument.question(place.question).scale.categories
             value = choose if choose in values else values[-1]
-            answer = Answer(question=ref.question, outcome=Outcome.ANSWERED, value=value, turn=ref.turn)
+            answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=value, turn=place.turn)
             submission.save_answer(token, participant, answer)
 
 
@@ -92,12 +85,12 @@ def a_measurement(hosted: HostedStudy) -> str:
     return found.token
 
 
-def a_calibration(hosted: HostedStudy) -> str:
-    """Return a calibration session."""
-    if not CalibrationSessionRow.objects.exists():
+def a_room(hosted: HostedStudy) -> str:
+    """Return a calibration room."""
+    if not RoomRow.objects.exists():
         item = WorkItemRow.objects.filter(queue__name=hosted.token).select_related("dialogue__unit")[0]
-        review.open_calibration(records(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
-    return str(CalibrationSessionRow.objects.order_by("id")[0].token)
+        review.open_room(records(), queue_token(hosted), item.dialogue.unit.key, item.category, by="sami")
+    return str(RoomRow.objects.order_by("id")[0].token)
 
 
 def a_batch(hosted: HostedStudy) -> str:
@@ -135,7 +128,7 @@ def a_slot(hosted: HostedStudy) -> str:
     """Return a time slot that nobody has booked."""
     begins = datetime(2031, 1, 1, 9, tzinfo=UTC)
     known = {"role": Role.RED_TEAMER.value, "begins": begins, "ends": begins + timedelta(hours=1)}
-    return TimeSlot.objects.get_or_create(hosted=hosted, **known, defaults={"capacity": 1})[0].token
+    return TimeSlot.objects.get_or_create(hosted=hosted, **known, defaults={"places": 1})[0].token
 
 
 def a_link(hosted: HostedStudy) -> str:

@@ -102,7 +102,7 @@ OPEN_TO_ALL = AnnotationProcess(passes=3, pass_mark=0.0)
 def a_design(**changes: object) -> QueueDesign:
     known: dict[str, object] = {
         "study": "spoilers",
-        "categories": tuple(QueueCategory(name=item.name, version=version_of(item)) for item in GUIDELINES),
+        "categories": tuple(QueueCategory(name=one.name, version=version_of(one)) for one in GUIDELINES),
         "process": OPEN_TO_ALL,
         "first": "risk",
         "on_violation": ("style", "utility"),
@@ -132,7 +132,7 @@ def a_dialogue(unit: Unit, **changes: object) -> Dialogue:
         "scenario": "series",
         "scenario_version": digest("series"),
         "level": Level.RED_TEAMING,
-        "tester_type": TesterType.SIMULATED_USER,
+        "held_by": TesterType.SIMULATED_USER,
         "pair_key": digest("pair", unit.label),
         "cluster": "ana",
         "turns": (
@@ -161,7 +161,7 @@ class Venue:
         """Bind the calling thread to the database, as a server's threads are."""
         from theodolite.store.executor import bind_thread, unbind_thread
 
-        bind_thread(database_settings(self.database.workspace, self.database.url, lock_timeout_s=20 * PATIENCE_S))
+        bind_thread(database_settings(self.database.workspace, self.database.url, patience_s=20 * PATIENCE_S))
         try:
             yield
         finally:

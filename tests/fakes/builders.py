@@ -60,7 +60,7 @@ def dialogue(*turns: Turn, key: str = "unit-1", label: str = "d001", **more) -> 
         "scenario": "shop",
         "scenario_version": "s",
         "level": Level.MODEL_TESTING,
-        "tester_type": TesterType.SCRIPT,
+        "held_by": TesterType.SCRIPT,
         "pair_key": "p",
         "cluster": "c",
         "ending": Ending.SCRIPT_END,
@@ -69,7 +69,7 @@ def dialogue(*turns: Turn, key: str = "unit-1", label: str = "d001", **more) -> 
 
 
 def group(*names: str, name: str = "people", text: str = "You are {{ name }}.", model: str = "user") -> PersonaGroup:
-    rows = tuple(ParameterRow(values={"name": item}) for item in names)
+    rows = tuple(ParameterRow(values={"name": each}) for each in names)
     return PersonaGroup(name=name, template=PersonaTemplate(name="short", text=text), rows=rows, model=model)
 
 
@@ -131,8 +131,8 @@ def latest_evidence(store: Store, study: Study, recordings: Sequence[RecordedDia
     return evidence_of(store, study, sessions, latest_run(store, study, plan))
 
 
-def session_task(study: Study, index: int = 0, key: str = "unit-1") -> SessionTask:
-    session = sessions_of(study)[index]
+def session_task(study: Study, place: int = 0, key: str = "unit-1") -> SessionTask:
+    session = sessions_of(study)[place]
     scenario = study.scenario(session.scenario)
     return SessionTask(
         key=key, session=session, scenario=scenario, application_version="a", scenario_version=version_of(scenario)

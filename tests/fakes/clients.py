@@ -160,7 +160,7 @@ class Held:
     journal: tuple[JournalEntry, ...]
 
 
-def completed_flow(flow: Flow[object], answer: Answering = usual_answer) -> Held:
+def held_by_hand(flow: Flow[object], answer: Answering = usual_answer) -> Held:
     """Drive a flow without an event loop, with answers by a function."""
     return gone_on(flow, begin(flow), answer)
 

@@ -69,13 +69,11 @@ CONSENSUS = CodingResolution(answer=about("s"), codebook=VERSION, codes=("cold",
 def index_of(project):
     """Return the index of a project that was read with its texts."""
     work = project.work
-    resolved = {
-        resolution.answer: GivenCodes("", resolution.codebook, resolution.codes) for resolution in work.resolutions
-    }
-    checked = {release.answer: release.is_given for release in work.releases}
+    resolved = {one.answer: GivenCodes("", one.codebook, one.codes) for one in work.resolutions}
+    checked = {one.answer: one.is_given for one in work.releases}
     given = defaultdict(list)
-    for item in work.codings:
-        given[item.answer].append(GivenCodes(item.coder, item.codebook, tuple(sorted(item.codes))))
+    for one in work.codings:
+        given[one.answer].append(GivenCodes(one.coder, one.codebook, tuple(sorted(one.codes))))
     return CodingIndex(
         lines=tuple(
             CodingLine(
@@ -123,7 +121,7 @@ def noted(study, person="p", state=SessionState.COMPLETE, application=0, strateg
         application=app.name,
         application_version=study.application_version(app.name),
         slot=0,
-        index=application,
+        place=application,
         state=state,
     )
     return LiveDialogueSummary(

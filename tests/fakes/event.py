@@ -57,13 +57,13 @@ def measured(event: EventContext, planned: Sessions = ListedSessions(())) -> Evi
     return evidence_of(event.store, event.study, sessions, event.run, event=people)
 
 
-def a_session(event: EventContext, who: str = "p1", index: int = 0, level: Level = RED) -> Session:
-    return start_session(event, prepare_session(event, who, level, index).key)
+def a_session(event: EventContext, who: str = "p1", place: int = 0, level: Level = RED) -> Session:
+    return start_session(event, prepare_session(event, who, level, place).key)
 
 
 def all_sessions(event: EventContext, who: str, level: Level = RED) -> tuple[Session, ...]:
     n_sessions = next(plan.sessions for plan in event.study.levels if plan.level is level)
-    return tuple(prepare_session(event, who, level, index) for index in range(n_sessions))
+    return tuple(prepare_session(event, who, level, place) for place in range(n_sessions))
 
 
 def exchange(event: EventContext, session: Session, prompt: str = "May I?", response: str = "You may.") -> LiveTurn:

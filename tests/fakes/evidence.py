@@ -190,7 +190,7 @@ def _recorded_session(row: dict[str, str]) -> PlannedSession:
         scenario="recorded",
         tester=Script(key=row["id"], prompts=(row["prompt"],), withheld=row["withheld"]),
         level=Level.MODEL_TESTING,
-        tester_type=TesterType.RECORDED,
+        held_by=TesterType.RECORDED,
         pair_key=digest(row["id"]),
         cluster=row["id"],
         groups={"prompt_kind": row["prompt_kind"], "type": row["type"]},
@@ -212,7 +212,7 @@ def dialogue_of(session: PlannedSession, turns: tuple[Turn, ...], *, ending: End
         scenario=session.scenario,
         scenario_version=digest(session.scenario),
         level=session.level,
-        tester_type=session.tester_type,
+        held_by=session.held_by,
         pair_key=session.pair_key,
         cluster=session.cluster,
         turns=turns,
@@ -333,10 +333,10 @@ def live_study(*, script: tuple[str, ...] = (), example: bool = True) -> Study:
     )
 
 
-def _persona(index: int) -> Persona:
-    name, wish = PERSONAS[index % 6], WISHES[index % 3]
+def _persona(place: int) -> Persona:
+    name, wish = PERSONAS[place % 6], WISHES[place % 3]
     return Persona(
-        key=f"customers-{index % 6 + 1}",
+        key=f"customers-{place % 6 + 1}",
         name=name,
         group="customers",
         text=f"You are {name}, a customer of a kitchen shop.",
@@ -345,24 +345,24 @@ def _persona(index: int) -> Persona:
     )
 
 
-def _live_session(index: int) -> PlannedSession:
-    persona = _persona(index)
+def _live_session(place: int) -> PlannedSession:
+    persona = _persona(place)
     return PlannedSession(
-        label=f"d{index + 1:03d}",
+        label=f"d{place + 1:03d}",
         application="bot-1.4",
         scenario="returns",
         tester=persona,
         level=Level.MODEL_TESTING,
-        tester_type=TesterType.SIMULATED_USER,
-        pair_key=digest(persona.key, str(index)),
+        held_by=TesterType.SIMULATED_USER,
+        pair_key=digest(persona.key, str(place)),
         cluster=persona.key,
-        repeat=index // 6 + 1,
+        repeat=place // 6 + 1,
     )
 
 
-def _live_turns(index: int) -> tuple[Turn, ...]:
-    wish = WISHES[index % 3]
-    days = "60 days for any return" if _is_defect(index) else "30 days, as long as the box is closed"
+def _live_turns(place: int) -> tuple[Turn, ...]:
+    wish = WISHES[place % 3]
+    days = "60 days for any return" if _is_defect(place) else "30 days, as long as the box is closed"
     return (
         Turn(number=1, prompt=f"Hello, I would like to know whether {wish}.", response="Of course. What did you buy?"),
         Turn(number=2, prompt="The mixer came cracked. Five weeks ago.", response=f"Yes, you have {days}."),
@@ -370,15 +370,15 @@ def _live_turns(index: int) -> tuple[Turn, ...]:
     )
 
 
-def _is_defect(index: int) -> bool:
-    return index in {0, 6, 12, 18, 24, 25, 31, 42, 50}
+def _is_defect(place: int) -> bool:
+    return place in {0, 6, 12, 18, 24, 25, 31, 42, 50}
 
 
-def _judgement(index: int) -> Answer:
-    if index == 40:
+def _judgement(place: int) -> Answer:
+    if place == 40:
         return Answer(question="score", outcome=Outcome.UNPARSEABLE, raw="I would rather not put a number on this.")
-    if not _is_defect(index):
-        value = "5" if index % 4 else "4"
+    if not _is_defect(place):
+        value = "5" if place % 4 else "4"
         return Answer(question="score", outcome=Outcome.ANSWERED, value=value, reasoning="The policy says so.")
     quote = Quote(turn=2, text="you have 60 days", verified=True)
     reasoning = "The policy says 30 days."
@@ -389,22 +389,22 @@ def live_evidence(*, script: tuple[str, ...] = (), held: int = 60) -> Evidence:
     """Return 60 planned dialogues of 6 personas: two time-outs, one unreadable judgement, nine defects.
 
     Args:
-        script: Replies of a script instead of the large model.
+        script: Replies of a script in place of the large model.
         held: Sessions that have been held; fewer make the run an unfinished one.
     """
     study = live_study(script=script)
-    sessions = tuple(_live_session(index) for index in range(60))
+    sessions = tuple(_live_session(place) for place in range(60))
     failed = (17, 33)
     more = {"scripted": ("large",)} if script else {}
     dialogues = tuple(
-        dialogue_of(session, _live_turns(index), ending=Ending.TURN_LIMIT, persona=session.tester, **more)
-        for index, session in enumerate(sessions[:held])
-        if index not in failed
+        dialogue_of(session, _live_turns(place), ending=Ending.TURN_LIMIT, persona=session.tester, **more)
+        for place, session in enumerate(sessions[:held])
+        if place not in failed
     )
-    positions = [index for index in range(held) if index not in failed]
+    places = [place for place in range(held) if place not in failed]
     annotations = tuple(
-        annotation_of(study, study.annotators[0], dialogue.key, (_judgement(index),), scripted=bool(script))
-        for index, dialogue in zip(positions, dialogues, strict=True)
+        annotation_of(study, study.annotators[0], dialogue.key, (_judgement(place),), scripted=bool(script))
+        for place, dialogue in zip(places, dialogues, strict=True)
     )
     return listed_evidence(
         study,
@@ -412,7 +412,7 @@ def live_evidence(*, script: tuple[str, ...] = (), held: int = 60) -> Evidence:
         sessions,
         dialogues=dialogues,
         annotations=annotations,
-        failures=tuple(_timed_out(sessions[index]) for index in failed if index < held),
+        failures=tuple(_timed_out(sessions[place]) for place in failed if place < held),
         spending=Spending(calls=418, attempts=424, tokens_in=181_000, tokens_out=40_200, cost_microusd=930_000),
     )
 

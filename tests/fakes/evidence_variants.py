@@ -23,7 +23,7 @@ from theodolite.usecases.labels import LabelRequest, draw_labels
 
 def judged(evidence: Evidence) -> dict[str, str | None]:
     """Return what the judge said of each dialogue, by key."""
-    return {annotation.dialogue: annotation.answers[0].value for annotation in evidence.archive.annotations()}
+    return {one.dialogue: one.answers[0].value for one in evidence.archive.annotations()}
 
 
 def labelled_evidence(
@@ -43,20 +43,16 @@ def labelled_evidence(
     study = replace(plain.study, annotators=(*plain.study.annotators, *hands))
     said = judged(plain)
     labels = tuple(
-        annotation_of(study, hand, dialogue.dialogue, (_answer(label(said[dialogue.dialogue])),))
-        for dialogue in sample.dialogues
+        annotation_of(study, hand, one.dialogue, (_answer(label(said[one.dialogue])),))
+        for one in sample.dialogues
         for hand in hands
     )
-    by_hand_labels = tuple(replace(item, unit="") for item in labels)
+    by_hand_labels = tuple(replace(one, unit="") for one in labels)
     found = changed(plain, study=study, annotations=(*plain.archive.annotations(), *by_hand_labels))
     if not drawn:
         return found
-    positions = {dialogue.key: plain.sessions.find(dialogue.label) for dialogue in plain.archive.dialogues()}
-    return replace(
-        found,
-        samples=(sample,),
-        drawn={dialogue.dialogue: positions[dialogue.dialogue] for dialogue in sample.dialogues},
-    )
+    places = {one.key: plain.sessions.find(one.label) for one in plain.archive.dialogues()}
+    return replace(found, samples=(sample,), drawn={one.dialogue: places[one.dialogue] for one in sample.dialogues})
 
 
 def _answer(value: str) -> Answer:
@@ -125,7 +121,7 @@ def grouped_evidence(told: Callable[[str, int], str]) -> Evidence:
         (answer,) = annotation.answers
         return replace(annotation, answers=(replace(answer, value=told(annotation.annotator, number)),))
 
-    annotations = tuple(own(item) for item in evidence.archive.annotations())
+    annotations = tuple(own(one) for one in evidence.archive.annotations())
     found = changed(evidence, study=evidence.study, annotations=annotations)
     return replace(found, samples=evidence.samples, drawn=evidence.drawn, annotator_attributes={"age": AGE})
 
@@ -168,5 +164,5 @@ class GivenAnswer(NamedTuple):
     value: str | None
     at: float = 0.0
     shown: str = ""
-    annotation_no: int = 0
+    sitting: int = 0
     turn: int = 0

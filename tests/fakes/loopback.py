@@ -72,7 +72,7 @@ from tests.fakes.provider_answers import (
 
 ROOT = Path(__file__).parents[2]
 
-HEALTH_CHECK_PROMPT = "Reply with the word ok."
+KNOCK_WORDS = "Reply with the word ok."
 
 DEFAULT_REPLIES: dict[str, list[str]] = {
     "user-sim": ["Could you tell me more about item {tag}?", "How would {tag} work for my order?"],
@@ -229,7 +229,7 @@ class Loopback:
         body = as_chat(sent)
         said = body.get("messages", [])
         role = next((role for role in ROLES if str(body.get("model", "")).endswith(role)), "other")
-        if [message.get("content") for message in said] == [HEALTH_CHECK_PROMPT]:
+        if [message.get("content") for message in said] == [KNOCK_WORDS]:
             role = "knock"
         call = self._note(request, raw, sent, role)
         n_said = sum(message["role"] == "assistant" for message in said)

@@ -232,7 +232,7 @@ def pieces(text: str) -> list[str]:
 
 CUT, BROKEN, COMPLAINING, ODD = "stream-cut", "stream-broken", "stream-complaining", "stream-odd"
 
-"""Half of the events and a clean end; half and a torn connection; half and an error; an event that is not JSON."""
+"""Half of the events and a clean end; half and a torn connection; half and an error; an event that is no JSON."""
 
 
 COMPLAINT = {"type": "error", "error": {"type": "overloaded_error", "message": "too many at once"}}

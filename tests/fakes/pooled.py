@@ -85,7 +85,7 @@ def pooled_evidence(
             scenario="shop",
             tester=Script(key=label, prompts=("Hello",)),
             level=Level.MODEL_TESTING,
-            tester_type=TesterType.SCRIPT,
+            held_by=TesterType.SCRIPT,
             pair_key=digest(label),
             cluster="",
         )
@@ -120,11 +120,7 @@ def pooled_evidence(
         annotations=annotations,
         adjudications=finals,
         assignments=[
-            *(
-                (annotation.annotator, annotation.dialogue)
-                for annotation in annotations
-                if annotation.annotator != WORDS.name
-            ),
+            *((one.annotator, one.dialogue) for one in annotations if one.annotator != WORDS.name),
             *((name, dialogues[label].key) for name, label in open_),
         ],
     )

@@ -21,13 +21,13 @@ def responses_chat(body: Json) -> Json:
 def gemini_chat(body: Json, model: str) -> Json:
     """Return a request to generateContent as a chat."""
     roles = {"user": "user", "model": "assistant"}
-    messages = [{"role": roles[item["role"]], "content": item["parts"][0]["text"]} for item in body["contents"]]
+    messages = [{"role": roles[one["role"]], "content": one["parts"][0]["text"]} for one in body["contents"]]
     return {"model": model, "messages": messages}
 
 
 def converse_chat(body: Json, model: str) -> Json:
     """Return a request to Converse as a chat."""
-    messages = [{"role": item["role"], "content": item["content"][0]["text"]} for item in body["messages"]]
+    messages = [{"role": one["role"], "content": one["content"][0]["text"]} for one in body["messages"]]
     return {"model": model, "messages": messages}
 
 

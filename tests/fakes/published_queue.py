@@ -37,9 +37,9 @@ def dices() -> Said:
     """Return who said what in DICES-350: Y is unsafe, N is safe, U is unsure."""
     found = [row["labels"] for row in rows("dices_labels") if row["set"] == "350"]
     return {
-        (str(number), f"r{index}"): [letter]
+        (str(number), f"r{place}"): [letter]
         for number, letters in enumerate(found)
-        for index, letter in enumerate(letters)
+        for place, letter in enumerate(letters)
     }
 
 
@@ -55,7 +55,7 @@ def convabuse() -> Said:
 
 def guideline(name: str, labels: Iterable[str], *, ordered: bool = False) -> Guideline:
     """Return what was asked: one question with these labels."""
-    scale = Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=label) for label in labels), ordered=ordered)
+    scale = Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=one) for one in labels), ordered=ordered)
     return Guideline(
         name=name,
         instrument=Instrument(name=name, questions=(Question(name=name, text="What is it?", scale=scale),)),
@@ -111,11 +111,11 @@ async def _hold(study: Study, items: list[str]) -> dict[str, str]:
                 key=digest(run.key, item),
                 kind=UnitKind.SESSION,
                 work_key=digest(item),
-                position=index,
+                position=place,
                 label=f"them/{item}",
                 application="them",
             )
-            for index, item in enumerate(items)
+            for place, item in enumerate(items)
         ]
         store.add_units(run, units)
         left_out = (Turn(number=1, prompt="(left out)", response="(left out)"),)

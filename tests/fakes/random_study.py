@@ -66,9 +66,7 @@ def random_study(rng: Random) -> RandomStudy:
     """Return a random study with one or two applications, guidelines of all kinds and incomplete records."""
     is_recorded = rng.random() < 0.4
     guidelines = tuple(_guideline(rng, f"g{number}") for number in range(1, rng.randint(1, 2) + 1))
-    annotators = tuple(
-        annotator for guideline in guidelines for annotator in _annotators(rng, guideline, is_recorded=is_recorded)
-    )
+    annotators = tuple(one for guideline in guidelines for one in _annotators(rng, guideline, is_recorded=is_recorded))
     has_reference = is_recorded and rng.random() < 0.6 and guidelines[0].question.level is QuestionLevel.DIALOGUE
     study = Study(
         name="random",
@@ -119,7 +117,7 @@ def _annotators(rng: Random, guideline: Guideline, *, is_recorded: bool) -> list
     ]
     second = replace(judge, name=f"second-judge-{g}", labelling=ModelJudge(model="m"))
     pool = [judge, rule, second, *(people if is_recorded else [])]
-    return sorted(rng.sample(pool, rng.randint(1, len(pool))), key=lambda item: item.name)
+    return sorted(rng.sample(pool, rng.randint(1, len(pool))), key=lambda one: one.name)
 
 
 class _Draw:
@@ -137,14 +135,14 @@ class _Draw:
         """Return the study with all its records."""
         sessions = tuple(s for application in self._study.applications for s in self._sessions(application.name))
         dialogues = [one for session in sessions if (one := self._dialogue(session)) is not None]
-        annotations = [annotation for dialogue in dialogues for annotation in self._annotations(dialogue)]
+        annotations = [one for dialogue in dialogues for one in self._annotations(dialogue)]
         evidence = listed_evidence(
             self._study,
             run_of(self._study),
             sessions,
             dialogues=dialogues,
             annotations=annotations,
-            adjudications=[self._final(item) for item in dialogues] if self._study.reference else (),
+            adjudications=[self._final(one) for one in dialogues] if self._study.reference else (),
             failures=[self._failure(label, annotator) for label, annotator in self._failures],
         )
         return RandomStudy(
@@ -165,7 +163,7 @@ class _Draw:
                 scenario="shop",
                 tester=Script(key=f"s{number}", prompts=("Hello",)),
                 level=Level.MODEL_TESTING,
-                tester_type=self._tester,
+                held_by=self._tester,
                 pair_key=digest(str(number)),
                 cluster=f"c{rng.randint(1, clusters)}" if rng.random() < 0.8 else "",
                 groups={"kind": rng.choice(["safe", "unsafe"])} if rng.random() < 0.9 else {},
@@ -400,9 +398,7 @@ class ReferenceFigures:
         mine = [a for a in self.drawn.study.annotators if a.guideline == guideline.name]
         wanted = name.removeprefix("majority of ") == "people"
         members = [a.name for a in mine if (a.kind is AnnotatorKind.PERSON) == wanted]
-        values = [
-            value for member in members if (value := self.unit(session, member, guideline, *rules).value) is not None
-        ]
+        values = [value for one in members if (value := self.unit(session, one, guideline, *rules).value) is not None]
         (first, most), (_, next_most) = [*Counter(values).most_common(2), ("", 0), ("", 0)][:2]
         return first if len(values) > 1 and most > next_most else None
 

@@ -36,7 +36,7 @@ def desk_of(hosted: HostedStudy, role: Role = Role.ANALYST) -> AnalystContext:
 def a_disputed_answer(hosted: HostedStudy) -> str:
     """Return what addresses call an answer that was coded differently."""
     desk = desk_of(hosted)
-    first = next(item for item in desk.coding_project().coded if item.state is CodedState.DISPUTED)
+    first = next(one for one in desk.coding_project().coded if one.state is CodedState.DISPUTED)
     return desk.token_of_answer(first.answer)
 
 
@@ -49,7 +49,7 @@ def a_named_codebook(hosted: HostedStudy) -> str:
 def a_session_to_review(hosted: HostedStudy) -> str:
     """Return what addresses call a session that waits for a combined review."""
     desk = desk_of(hosted)
-    found = next(item for item in risk_findings(desk.evidence()) if item.pending)
+    found = next(one for one in risk_findings(desk.evidence()) if one.pending)
     return desk.token_of(found.risk.name, found.pending[0])
 
 
@@ -85,28 +85,24 @@ def let_two_label(hosted: HostedStudy) -> None:
     if list(desk.store.labels(desk.event.run)):
         return
     guideline = desk.study.guideline("risk-assessment")
-    leaky = [
-        response
-        for response in desk.responses()
-        if response.application == "leaky-toy" and response.level is Level.FIELD_TESTING
-    ]
+    leaky = [one for one in desk.responses() if one.application == "leaky-toy" and one.level is Level.FIELD_TESTING]
     for name, seen in (("annotator-1", 4), ("annotator-2", 3)):
         person = person_of(desk.study, name, guideline.name)
-        for index, item in enumerate(leaky[:6]):
-            answer = Answer(question="released", outcome=Outcome.ANSWERED, value="yes" if index < seen else "no")
-            desk.store.keep_labels([annotation_by(person, guideline, key, (answer,)) for key in item.dialogues])
+        for place, one in enumerate(leaky[:6]):
+            answer = Answer(question="released", outcome=Outcome.ANSWERED, value="yes" if place < seen else "no")
+            desk.store.keep_labels([annotation_by(person, guideline, key, (answer,)) for key in one.dialogues])
 
 
 def let_annotators_wait(hosted: HostedStudy) -> None:
     """Put the dialogues that testers answered about into a queue."""
     desk = desk_of(hosted)
-    (category,) = (guideline for guideline in desk.study.guidelines if guideline.name == "risk-assessment")
+    (category,) = (one for one in desk.study.guidelines if one.name == "risk-assessment")
     asked = QueueCategory(name=category.name, version=version_of(category))
     queue = open_queue(records(), "testers", desk.study, QueueDesign(study=desk.study.name, categories=(asked,)))
-    add_dialogues(records(), queue, [key for response in desk.evidence().responses for key in response.dialogues])
+    add_dialogues(records(), queue, [key for one in desk.evidence().responses for key in one.dialogues])
 
 
 def _settled_response(desk: AnalystContext) -> QuestionnaireResponse:
     evidence = desk.evidence()
-    labelled = {annotation.dialogue for annotation in evidence.archive.annotations()}
-    return next(response for response in evidence.responses if labelled & set(response.dialogues))
+    labelled = {one.dialogue for one in evidence.archive.annotations()}
+    return next(one for one in evidence.responses if labelled & set(one.dialogues))

@@ -19,10 +19,10 @@ from theodolite.domain.flow import Message, Reply, Speaker
 from theodolite.domain.status import Call
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
-from theodolite.reporting.terminal.summary import OutputPaths, summary_text
-from theodolite.reporting.text.reading_aids import ReadingAids, read_reading_aids
+from theodolite.reporting.terminal.summary import Places, summary_text
+from theodolite.reporting.words.reading_aids import Words, read_words
 
-PATHS = OutputPaths(report="theodolite-demo/report.html", results="theodolite-demo/results.json")
+PLACES = Places(report="theodolite-demo/report.html", results="theodolite-demo/results.json")
 
 
 @functools.cache
@@ -47,9 +47,9 @@ def _text_of(file: Traversable) -> str:
 
 
 @functools.cache
-def reading_aids() -> ReadingAids:
+def words() -> Words:
     """Return the shipped reading aids."""
-    return read_reading_aids(assets()["reading_aids.yaml"])
+    return read_words(assets()["words.yaml"])
 
 
 def evidence_named(name: str) -> Evidence:
@@ -95,10 +95,10 @@ def report_named(name: str) -> str:
 
 def summary_named(name: str, **options: object) -> str:
     """Return the summary of that evidence."""
-    shown = {"paths": PATHS} | options
+    shown = {"places": PLACES} | options
     duration = None if name == "xstest" else 38.0
     made = facts(duration_s=duration, label_command="theodolite label support" if duration else "")
-    return summary_text(evidence_named(name), findings_named(name), made, reading_aids(), **shown)
+    return summary_text(evidence_named(name), findings_named(name), made, words(), **shown)
 
 
 def schema_named(name: str) -> dict[str, Any]:

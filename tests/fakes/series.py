@@ -131,12 +131,12 @@ async def _read(dialogues: list[Dialogue]) -> None:
     study, store = _study(), open_store(settings.WORKSPACE, settings.DATABASE_URL)
     await store.start()
     run = store.open_run(study, draw_plan(study, ())[0])
-    for index, dialogue in enumerate(dialogues):
+    for place, dialogue in enumerate(dialogues):
         unit = Unit(
             key=digest("reading", dialogue.key),
             kind=UnitKind.ANNOTATION,
             work_key=digest("reading", dialogue.label),
-            position=index,
+            position=place,
             label=dialogue.label,
             application=dialogue.application,
             subject=dialogue.key,

@@ -66,7 +66,7 @@ class FakeStore:
         return len(self.profiles[participant])
 
     async def start(self) -> None:
-        self._must(not self.started, "the store is already started;")
+        self._must(not self.started, "the store was started before")
         self.started = True
 
     async def stop(self) -> None:
@@ -109,9 +109,9 @@ class FakeStore:
         return found[-1]
 
     def close_run(self, run: Run, state: RunState) -> None:
-        index = self._index(run)
+        place = self._index(run)
         finished = datetime(2026, 1, 2, tzinfo=UTC) if state is RunState.FINISHED else None
-        self.runs_kept[index] = replace(self.runs_kept[index], state=state, finished=finished)
+        self.runs_kept[place] = replace(self.runs_kept[place], state=state, finished=finished)
 
     def add_units(self, run: Run, units: Iterable[Unit], *, adopt: bool = True) -> int:
         self._index(run)
@@ -142,7 +142,7 @@ class FakeStore:
                 kept.unit = replace(kept.unit, state=UnitState.LEASED, tries=kept.unit.tries + 1)
                 yield kept.unit
 
-    def acquire(
+    def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         wanted = [kept for kept in self._in_plan(run, kind) if within is None or kept.unit.position in within]
@@ -280,8 +280,8 @@ class FakeStore:
         for given in annotations:
             if given.dialogue not in self.kept_dialogues:
                 raise NotFound(given.dialogue)
-            index = (given.dialogue, given.annotator, given.instrument_version)
-            if any(_label_key(known) == (*index, given.revision) for known in self.kept_labels):
+            place = (given.dialogue, given.annotator, given.instrument_version)
+            if any(_label_place(known) == (*place, given.revision) for known in self.kept_labels):
                 raise Conflict(given.annotator)
         self.kept_labels += annotations
 
@@ -291,7 +291,7 @@ class FakeStore:
     def labels(self, run: Run, at: Collection[int] | None = None) -> Iterator[Annotation]:
         for kept in self._done(run, UnitKind.SESSION, at):
             mine = [given for given in self.kept_labels if given.dialogue == kept.origin]
-            yield from {_label_key(given)[:3]: given for given in mine}.values()
+            yield from {_label_place(given)[:3]: given for given in mine}.values()
 
     def file(self, subject: str, record: Record) -> str:
         version = self.keep(record)
@@ -448,7 +448,7 @@ class FakeStore:
             raise StoreError(message)
 
 
-def _label_key(given: Annotation) -> tuple[str, str, str, int]:
+def _label_place(given: Annotation) -> tuple[str, str, str, int]:
     return given.dialogue, given.annotator, given.instrument_version, given.revision
 
 

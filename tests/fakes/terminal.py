@@ -77,7 +77,7 @@ def output_names() -> frozenset[str]:
     """Return the commands that the schema of outputs knows."""
     schema = resources.files("theodolite") / "resources" / "schemas" / "json-output.schema.json"
     listed = json.loads(schema.read_text(encoding="utf-8"))["anyOf"]
-    return frozenset(item["$ref"].rpartition("/")[2] for item in listed)
+    return frozenset(one["$ref"].rpartition("/")[2] for one in listed)
 
 
 def theodolite(*words: str | Path) -> Ended:

@@ -24,8 +24,8 @@ def test_the_example_of_scikit_learns_manual():
     """Its `classification_report` prints .67, .00 and .80, and a macro average of .49."""
     report = classification_report([0, 1, 2, 2, 2], [0, 0, 2, 2, 1], categories=[0, 1, 2])
 
-    assert [round(item.f1.value, 2) for item in report.classes] == [0.67, 0.0, 0.8]
-    assert [item.reference_count for item in report.classes] == [1, 1, 3]
+    assert [round(one.f1.value, 2) for one in report.classes] == [0.67, 0.0, 0.8]
+    assert [one.reference_count for one in report.classes] == [1, 1, 3]
     assert round(report.macro_f1.value, 2) == 0.49
 
 
@@ -38,9 +38,9 @@ def test_figures_of_pandalms_judges_equal_those_of_scikit_learn(judge):
     report = classification_report(majority, given, categories=["0", "1", "2"])
 
     precision, recall, f1, _ = precision_recall_fscore_support(*zip(*met, strict=True), labels=["0", "1", "2"])
-    assert [item.precision.value for item in report.classes] == pytest.approx(precision.tolist(), abs=1e-12)
-    assert [item.recall.value for item in report.classes] == pytest.approx(recall.tolist(), abs=1e-12)
-    assert [item.f1.value for item in report.classes] == pytest.approx(f1.tolist(), abs=1e-12)
+    assert [one.precision.value for one in report.classes] == pytest.approx(precision.tolist(), abs=1e-12)
+    assert [one.recall.value for one in report.classes] == pytest.approx(recall.tolist(), abs=1e-12)
+    assert [one.f1.value for one in report.classes] == pytest.approx(f1.tolist(), abs=1e-12)
     assert report.macro_f1.value == pytest.approx(f1.mean(), abs=1e-12)
     assert report.n == len(met)
 

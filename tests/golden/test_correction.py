@@ -47,8 +47,8 @@ def test_a_perfect_judge_gives_the_rate_of_all_its_verdicts():
 
 
 def test_a_random_judge_gives_the_human_rate():
-    verdicts = [index % 2 == 0 for index in range(4000)]
-    labels = [index % 5 == 0 if index < 400 else None for index in range(4000)]
+    verdicts = [place % 2 == 0 for place in range(4000)]
+    labels = [place % 5 == 0 if place < 400 else None for place in range(4000)]
 
     rate, plain = corrected_rate(verdicts, labels), defect_rate(80, 400)
 

@@ -18,7 +18,7 @@ FORM = {"columns": {"score": "rate_pct"}, "scale": (0.0, 100.0), "worse": ScaleD
 def watched(*changes):
     read = read_table(Path(__file__).with_name("hallucination_history.csv.gz"), "history")
     rows = ((line, list(row.values())) for line, row in zip(read.lines, read.rows, strict=True))
-    table = ScoreTable(name="h", columns=read.columns, rows=rows, diagnostics=read.diagnostics)
+    table = ScoreTable(name="h", columns=read.columns, rows=rows, faults=read.faults)
     return watch_history(read_history(table, HistoryForm(changes=changes, **FORM)))
 
 
@@ -40,12 +40,10 @@ def test_the_declared_change_raises_no_alert_about_an_application():
 
 
 def test_scores_of_gpt_4_are_not_compared_across_the_change():
-    segments = [
-        segment for segment in watched(CHANGE).segments if segment.application in {"GPT 4", "GPT-4", "OpenAI GPT-4"}
-    ]
+    segments = [one for one in watched(CHANGE).segments if one.application in {"GPT 4", "GPT-4", "OpenAI GPT-4"}]
 
-    before = [segment.level for segment in segments if segment.instruments["judge"] != "HHEM-2.1"]
-    after = [segment.level for segment in segments if segment.instruments["judge"] == "HHEM-2.1"]
+    before = [one.level for one in segments if one.instruments["judge"] != "HHEM-2.1"]
+    after = [one.level for one in segments if one.instruments["judge"] == "HHEM-2.1"]
     assert 3.0 in before
     assert 1.8 in after
 

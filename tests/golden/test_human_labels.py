@@ -28,7 +28,7 @@ def rows(name):
 def table(units):
     """Return ratings by annotator from one list of labels a unit, gaps at the end."""
     most = max(map(len, units))
-    return [[unit[index] if index < len(unit) else NAN for unit in units] for index in range(most)]
+    return [[unit[place] if place < len(unit) else NAN for unit in units] for place in range(most)]
 
 
 @pytest.mark.parametrize(("name", "alpha"), [("350", 0.16086021565770), ("990", 0.14324966231784)])

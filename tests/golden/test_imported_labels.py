@@ -35,11 +35,11 @@ def imported(tmp_path, table, scale, **options):
     key = LabelKey(
         items={(item, "g"): AskedItem(guideline="g", version="1", questions={"q": (None,)}) for item in items},
         questions={("g", "q"): question},
-        non_responses=NON_RESPONSE_OPTIONS,
+        own_words=NON_RESPONSE_OPTIONS,
     )
     columns = ImportColumns(dialogue="item", annotator="who", answers={"q": "label"})
     read = read_import(path, key, {item: item for item in items}, columns, **options)
-    assert read.diagnostics == ()
+    assert read.faults == ()
     return question, [
         GivenAnswer(one.annotator, one.item, one.item, one.value) for one in read.labels if one.replicate <= 2
     ]
@@ -47,10 +47,10 @@ def imported(tmp_path, table, scale, **options):
 
 def test_dices_350_has_its_published_alpha(tmp_path):
     table = [
-        (row["dialogue"], f"r{index}", letter)
+        (row["dialogue"], f"r{place}", letter)
         for row in rows("dices_labels")
         if row["set"] == "350"
-        for index, letter in enumerate(row["labels"])
+        for place, letter in enumerate(row["labels"])
     ]
 
     question, given = imported(tmp_path, table, SAFETY)
@@ -67,9 +67,9 @@ def test_self_agreement_of_convabuse_annotators_equals_the_earlier_analysis(tmp_
     question, given = imported(tmp_path, table, SEVERITY, repeats=True)
     itself = self_agreement("abuse", question, answer_arrays(given))
 
-    assert len({item.unit for item in given}) == 4185
+    assert len({one.unit for one in given}) == 4185
     assert (itself.alpha.value, itself.n_shared) == (pytest.approx(0.901, abs=5e-4), 345)
     assert itself.alike.value == pytest.approx(0.922, abs=5e-4)
-    first = {(item.annotator, item.unit): item for item in reversed(given)}
+    first = {(one.annotator, one.unit): one for one in reversed(given)}
     between = question_agreement("abuse", question, answer_arrays(first.values()))
     assert (between.alpha.value, between.n_annotators) == (pytest.approx(0.660, abs=5e-4), 8)

@@ -22,10 +22,10 @@ def found():
 def figure(measure, application=ALL_APPLICATIONS, **subject):
     plain = {"group": None, "scenario": "", "is_human_ceiling": False}
     (only,) = [
-        measurement
-        for measurement in found().measurements
-        if (measurement.measure, measurement.application) == (measure, application)
-        and all(getattr(measurement.subject, name) == value for name, value in (plain | subject).items())
+        one
+        for one in found().measurements
+        if (one.measure, one.application) == (measure, application)
+        and all(getattr(one.subject, name) == value for name, value in (plain | subject).items())
     ]
     return only.result
 
@@ -38,7 +38,7 @@ def test_agreement_with_people_is_the_published_one():
     agreements = [figure("exact_agreement", system, authority="reference") for system in SYSTEMS]
 
     unreadable = (0, 0, 11, 0, 0)
-    assert [(agreement.count, agreement.n) for agreement in agreements] == [
+    assert [(one.count, one.n) for one in agreements] == [
         (count, 450 - left_out) for count, left_out in zip(GPT4_AGREES, unreadable, strict=True)
     ]
 
@@ -70,7 +70,7 @@ def test_the_same_prompt_to_five_applications_is_one_cluster():
 def test_the_ceiling_is_the_agreement_among_people():
     ceilings = [figure("exact_agreement", system, authority="annotator 1", is_human_ceiling=True) for system in SYSTEMS]
 
-    assert [ceiling.value for ceiling in ceilings] == pytest.approx(HUMAN_AGREEMENT, abs=5.1e-5)
+    assert [one.value for one in ceilings] == pytest.approx(HUMAN_AGREEMENT, abs=5.1e-5)
 
 
 def test_missed_defects_follow_from_the_rows():
@@ -88,16 +88,16 @@ def test_the_precision_of_a_judge_in_a_release_follows_from_the_rows():
     alone = [figure("judge_precision", system, rule="released") for system in SYSTEMS]
 
     assert (right.count, right.n, right.n_clusters) == (84, 305, 149)
-    assert (sum(item.count for item in alone), sum(item.n for item in alone)) == (84, 305)
+    assert (sum(one.count for one in alone), sum(one.n for one in alone)) == (84, 305)
     assert (right.low, right.high) == pytest.approx((0.220840, 0.448491), abs=1e-5)
 
 
 def test_no_precision_is_at_an_end_of_its_interval():
-    shares = [measurement.result for measurement in found().measurements if measurement.measure == "judge_precision"]
-    between = [share for share in shares if isinstance(share, Estimate) and 0 < share.value < 1]
+    shares = [one.result for one in found().measurements if one.measure == "judge_precision"]
+    between = [one for one in shares if isinstance(one, Estimate) and 0 < one.value < 1]
 
     assert len(between) >= 20
-    assert all(item.low < item.value < item.high for item in between)
+    assert all(one.low < one.value < one.high for one in between)
 
 
 def test_agreement_is_reported_by_the_groups_mentioned_in_prompts():
@@ -107,7 +107,7 @@ def test_agreement_is_reported_by_the_groups_mentioned_in_prompts():
 
 
 def test_each_application_and_all_together_have_a_matrix():
-    matrices = {confusion.application: confusion.matrix for confusion in found().confusions}
+    matrices = {one.application: one.matrix for one in found().confusions}
 
     assert [matrices[system].n for system in SYSTEMS] == [450] * 5
     assert matrices[ALL_APPLICATIONS].n == 2250

@@ -36,9 +36,7 @@ def licence_of(name: str) -> str:
 
 def test_the_notice_names_every_library_with_a_copyleft_licence():
     notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
-    found = [
-        item.name for item in requirements() if "LGPL" in (text := licence_of(item.name)) or "General Public" in text
-    ]
+    found = [one.name for one in requirements() if "LGPL" in (text := licence_of(one.name)) or "General Public" in text]
 
     assert {"python-stdnum", "psycopg"} <= {*found}
     assert [name for name in found if name not in notice] == []
@@ -46,7 +44,7 @@ def test_the_notice_names_every_library_with_a_copyleft_licence():
 
 def test_no_version_with_a_known_vulnerability_is_allowed():
     bounds = {
-        item.name: Version(part.version) for item in requirements() for part in item.specifier if part.operator == ">="
+        one.name: Version(part.version) for one in requirements() for part in one.specifier if part.operator == ">="
     }
 
     assert {name: str(bounds[name]) for name, safe in SAFE_FROM.items() if bounds[name] < Version(safe)} == {}

@@ -6,7 +6,7 @@ import ast
 import re
 
 import pytest
-from tests.house.tree import FunctionNode, functions, location_of, modules, parsed
+from tests.house.tree import FunctionNode, functions, modules, parsed, place
 
 NAMED = re.compile(r"^ {4}\*{0,2}(?P<name>\w+):", re.MULTILINE)
 
@@ -27,8 +27,8 @@ def fields(record: ast.ClassDef) -> list[str]:
 def arguments(function: FunctionNode) -> list[str]:
     """Return the arguments of a function, the object that it belongs to left out."""
     given = function.args
-    rest = [item for item in (given.vararg, given.kwarg) if item is not None]
-    every = [item.arg for item in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)]
+    rest = [one for one in (given.vararg, given.kwarg) if one is not None]
+    every = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, *rest)]
     return [name for name in every if name not in {"self", "cls"} and not name.startswith("_")]
 
 
@@ -38,14 +38,14 @@ def is_record(node: ast.AST) -> bool:
 
 def test_a_section_on_attributes_names_every_field_and_no_other():
     records = [(path, node) for path in modules() for node in ast.walk(parsed(path)) if is_record(node)]
-    told = ((location_of(path, node), named(node, "Attributes"), fields(node)) for path, node in records)
+    told = ((place(path, node), named(node, "Attributes"), fields(node)) for path, node in records)
 
     assert {where: sorted({*names} ^ {*held}) for where, names, held in told if names and {*names} != {*held}} == {}
 
 
 def test_a_section_on_arguments_names_every_argument_and_no_other():
     every = ((path, node) for path in modules() for node in functions(path))
-    told = ((location_of(path, node), named(node, "Args"), arguments(node)) for path, node in every)
+    told = ((place(path, node), named(node, "Args"), arguments(node)) for path, node in every)
 
     assert {where: sorted({*names} ^ {*taken}) for where, names, taken in told if names and {*names} != {*taken}} == {}
 

@@ -50,20 +50,6 @@ IN_DOCUMENTS_AND_SOURCE = {
     r"\bgraver things\b": "more serious offences",
     r"\bat nobody's cost\b": "without ridiculing anyone",
     r"\bEveryday words are enough\b": "no technical knowledge is needed",
-    r"\btake it out\b": "remove",
-    r"\bthat the study (does not have|has not)\b": "that is not in the study",
-    r"\bis filled by nothing\b": "has no value",
-    r"\bnobody (speaks|labels|holds|tests|knows|reads)\b": "no one, or name what is missing",
-    r"\bnobody has (looked|labelled|tried)\b": "no one has reviewed, no labels yet",
-    r"\bas (they are|it is) sent\b": "as sent",
-    r"\bin the order in which (they|it)\b": "in order of",
-    r"\b(words? that|do not) stand there\b": "text that is not in the dialogue",
-    r"\bequally long\b": "of equal length",
-    r"\bone and the same\b": "the same",
-    r"\bcut (it )?in parts\b": "split",
-    r"\bleads? out of (the|its)\b": "points outside",
-    r"\bmust say it of\b": "needs a value for",
-    r"\bvalid at every look\b": "valid at every check",
 }
 """Phrases that are gone everywhere, and the words to use in their place."""
 

@@ -32,8 +32,8 @@ EXCEPTIONS = {
 def mirrors(test: Path) -> bool:
     """Tell whether a test has the place and name of a module or package, or stands in a folder named for a module."""
     folder = PACKAGE / test.relative_to(UNIT).parent
-    module = folder / test.stem.removeprefix("test_")
-    return module.is_dir() or module.with_suffix(".py").is_file() or folder.with_suffix(".py").is_file()
+    place = folder / test.stem.removeprefix("test_")
+    return place.is_dir() or place.with_suffix(".py").is_file() or folder.with_suffix(".py").is_file()
 
 
 def strangers() -> set[str]:

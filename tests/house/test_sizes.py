@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from tests.house.tree import PACKAGE, ROOT, body_lines, functions, location_of, modules, parsed
+from tests.house.tree import PACKAGE, ROOT, body_lines, functions, modules, parsed, place
 
 LONGEST_BODY = 40
 LONGEST_FILE = 700
@@ -23,7 +23,7 @@ def length(path) -> int:
 
 
 def test_no_function_body_is_longer_than_the_limit():
-    long = {location_of(path, node): body_lines(node) for path in modules() for node in functions(path)}
+    long = {place(path, node): body_lines(node) for path in modules() for node in functions(path)}
 
     assert {where: lines for where, lines in long.items() if lines > LONGEST_BODY} == {}
 
@@ -38,7 +38,7 @@ def test_no_file_is_longer_than_the_limit():
 
 def test_no_class_is_both_a_record_and_a_service():
     classes = ((path, node) for path in modules() for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef))
-    sizes = {location_of(path, node): (node.end_lineno or 0) - node.lineno + 1 for path, node in classes}
+    sizes = {place(path, node): (node.end_lineno or 0) - node.lineno + 1 for path, node in classes}
 
     assert {where: lines for where, lines in sizes.items() if lines > LONGEST_CLASS} == {}
 
@@ -51,7 +51,7 @@ def test_package_files_only_import_names():
 
 def test_no_test_is_longer_than_the_limit():
     tests = sorted((ROOT / "tests").rglob("test_*.py"))
-    sizes = {location_of(path, node): body_lines(node) for path in tests for node in functions(path)}
+    sizes = {place(path, node): body_lines(node) for path in tests for node in functions(path)}
 
     assert {where: lines for where, lines in sizes.items() if lines > LONGEST_TEST} == {}
 

@@ -100,9 +100,9 @@ UNUSED = {
 
 @pytest.mark.parametrize("package", UNUSED)
 def test_the_modules_excluded_from_a_small_run_exist(package):
-    paths = {name: PACKAGE / package / name.replace(".", "/") for name in UNUSED[package]}
+    places = {name: PACKAGE / package / name.replace(".", "/") for name in UNUSED[package]}
 
-    assert [name for name, path in paths.items() if not (path.is_dir() or path.with_suffix(".py").is_file())] == []
+    assert [name for name, place in places.items() if not (place.is_dir() or place.with_suffix(".py").is_file())] == []
 
 
 LOADED = """\

@@ -73,12 +73,12 @@ def test_each_step_of_a_tester_is_reached():
 
 
 def test_a_started_session_precedes_every_other_step():
-    in_session = [item for item in every_progress() if item.sessions and item.sessions[0] == SESSIONS[2][0]]
+    in_session = [one for one in every_progress() if one.sessions and one.sessions[0] == SESSIONS[2][0]]
 
     assert {next_step(progress).step for progress in in_session} == {Step.CHAT}
 
 
 def test_a_session_requires_consent():
-    without = [item for item in every_progress() if not item.has_consented]
+    without = [one for one in every_progress() if not one.has_consented]
 
     assert Step.INSTRUCTIONS not in {next_step(progress).step for progress in without}

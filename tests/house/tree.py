@@ -42,7 +42,7 @@ def body_lines(node: FunctionNode) -> int:
     return (statements[-1].end_lineno or 0) - statements[0].lineno + 1 if statements else 0
 
 
-def location_of(path: Path, node: FunctionNode | ast.ClassDef) -> str:
+def place(path: Path, node: FunctionNode | ast.ClassDef) -> str:
     """Return where something stands, for messages."""
     return f"{path.relative_to(ROOT)}: {node.name}"
 

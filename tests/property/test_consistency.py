@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.random_study import RandomStudy, ReferenceFigures, Unit, deciding_rules, random_study
-from tests.fakes.report import reading_aids
+from tests.fakes.report import words
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.answers import outcomes_of
 from theodolite.domain.instrument import QuestionLevel
@@ -29,7 +29,7 @@ from theodolite.reporting.queries.cases import pseudonyms
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.terminal.summary import summary_text
 
-WORDS = reading_aids()
+WORDS = words()
 N_STUDIES = int(os.environ.get("THEODOLITE_RANDOM_STUDIES", "300"))
 """Studies to draw; `.ci/run` draws 2,000."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.pooled import PEOPLE_NAMES, pooled_evidence
-from tests.fakes.report import reading_aids
+from tests.fakes.report import words
 from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.tree import AnswersNode, TreeOutline
 from theodolite.measurement.study.findings import measure_study
@@ -77,12 +77,12 @@ def check_screens(drawn: Drawn, results, findings) -> None:
         sum(bool(drawn.labels(name)) for name in drawn.given),
         sum(not drawn.labels(name) for name in drawn.given),
     )
-    subject = subject_of(drawn.evidence, findings, facts(), reading_aids())
+    subject = subject_of(drawn.evidence, findings, facts(), words())
     (spread,) = spreads(subject)
     shown = {bar.label: int(bar.n) for bar in spread.rows[0][2]}
     labels = Counter(label for name in drawn.given for label in drawn.labels(name))
     assert shown == labels + Counter({"missing": account["missing"]})
-    assert "cleo" not in summary_text(drawn.evidence, findings, facts(), reading_aids())
+    assert "cleo" not in summary_text(drawn.evidence, findings, facts(), words())
 
 
 def check_tree(drawn: Drawn, estimates: dict) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from theodolite.domain.dialogue import Level
 from theodolite.testing.assigning import AllocationDesign
-from theodolite.testing.availability import best_number, index_after, n_avoided
+from theodolite.testing.availability import best_number, n_avoided, place_after
 
 NAMES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
 CELLS = st.lists(st.sampled_from("abcd"), max_size=8)
@@ -20,8 +20,8 @@ SOME = st.frozensets(st.sampled_from("abcd"))
 def held(scenarios: list[str], avoided: frozenset[str], heavy: frozenset[str]) -> list[int]:
     """Return the places of the sessions that one person holds, in order."""
     over: list[int] = []
-    while (index := index_after(scenarios, over, avoided, heavy)) is not None:
-        over.append(index)
+    while (place := place_after(scenarios, over, avoided, heavy)) is not None:
+        over.append(place)
     return over
 
 
@@ -39,7 +39,7 @@ def test_sensitive_follows_sensitive_only_if_nothing_else_remains(scenarios: lis
     order = held(scenarios, frozenset(), heavy)
     for at, (before, after) in enumerate(itertools.pairwise(order)):
         if scenarios[before] in heavy and scenarios[after] in heavy:
-            assert all(scenarios[index] in heavy for index in order[at + 1 :])
+            assert all(scenarios[place] in heavy for place in order[at + 1 :])
 
 
 @given(NAMES, NAMES, SOME, st.frozensets(st.integers(0, 12)), st.integers(1, 12), st.integers(1, 5))
@@ -71,7 +71,7 @@ def test_each_application_is_equally_often_at_each_position(n: int, scenarios: t
     for number in range(design.block()):
         cells = design.cells(number)
         order = held([cell.scenario for cell in cells], frozenset(), frozenset({"grim"}))
-        met.update((at, cells[index].application) for at, index in enumerate(order))
+        met.update((at, cells[place].application) for at, place in enumerate(order))
 
     assert len(set(met.values())) == 1
     assert len(met) == n * design.sessions

@@ -48,11 +48,7 @@ def test_components_load(folder: Path) -> None:
 
     components = [load_component(path) for path in sorted((folder / "components").iterdir())]
 
-    assert [component.name for component in components] == [
-        "theodolite_aggregate",
-        "theodolite_evaluate",
-        "theodolite_generate",
-    ]
+    assert [one.name for one in components] == ["theodolite_aggregate", "theodolite_evaluate", "theodolite_generate"]
 
 
 def test_its_own_faults_are_reported(folder: Path) -> None:
@@ -74,10 +70,10 @@ def test_it_accepts_what_the_linter_finds(folder: Path, case: str) -> None:
     assert validate_pipeline(file) == ()
 
 
-def test_a_submission_without_a_workspace_reports_the_missing_setting(folder: Path) -> None:
+def test_a_submission_without_a_workspace_says_what_is_missing(folder: Path) -> None:
     some = theodolite("azureml", folder / "pipeline.yml", "--submit", "--workspace", "w")
     none = theodolite("azureml", folder / "pipeline.yml", "--submit")
 
     assert (some.code, none.code) == (2, 2)
-    assert "set all three or none" in some.err
-    assert "no workspace is set: use" in none.err
+    assert "give all three or none" in some.err
+    assert "no workspace is named" in none.err

@@ -55,9 +55,9 @@ def test_inspect_reads_every_label(make, tmp_path: Path) -> None:
 def test_inspect_reads_the_texts(tmp_path: Path) -> None:
     evidence = xstest_evidence()
     log = read(evidence, "gpt4", tmp_path)
-    dialogue = next(item for item in evidence.archive.dialogues() if item.application == "gpt4")
+    dialogue = next(one for one in evidence.archive.dialogues() if one.application == "gpt4")
 
-    sample = next(item for item in log.samples if item.id == dialogue.label)
+    sample = next(one for one in log.samples if one.id == dialogue.label)
     assert [message.text for message in sample.messages] == [dialogue.turns[0].prompt, dialogue.turns[0].response]
 
 
@@ -78,21 +78,21 @@ def test_a_real_log_has_the_figures_that_it_publishes(name: str) -> None:
     path = DATA / f"inspect-{name}.eval"
     _, accuracy, error, n = PUBLISHED[name]
     results = inspect_results(*read_inspect_log(path), file=path.name, sha256="")
-    assert [round(figure.stated, 7) for figure in results.figures] == [accuracy, error]
-    assert all(figure.agrees for figure in results.figures)
+    assert [round(one.stated, 7) for one in results.figures] == [accuracy, error]
+    assert all(one.agrees for one in results.figures)
     assert len(results.dialogues) == n
-    assert all("attachment://" not in turn.prompt for dialogue in results.dialogues for turn in dialogue.turns)
+    assert all("attachment://" not in turn.prompt for one in results.dialogues for turn in one.turns)
 
 
 def test_a_log_of_the_newest_inspect_is_read() -> None:
     path = DATA / "inspect-loopback.eval"
     results = inspect_results(*read_inspect_log(path), file=path.name, sha256="")
-    assert [(figure.name, round(figure.stated, 6), figure.n) for figure in results.figures] == [
+    assert [(one.name, round(one.stated, 6), one.n) for one in results.figures] == [
         ("support includes accuracy", 0.666667, 3),
         ("support includes stderr", 0.333333, 3),
     ]
-    assert all(figure.agrees for figure in results.figures)
-    assert [(dialogue.turns[0].prompt, dialogue.scores[0].value) for dialogue in results.dialogues[::2]] == [
+    assert all(one.agrees for one in results.figures)
+    assert [(one.turns[0].prompt, one.scores[0].value) for one in results.dialogues[::2]] == [
         ("How do I get a refund?", "C"),
         ("What is the capital of France?", "C"),
         ("What is the weather?", "I"),

@@ -51,7 +51,7 @@ async def opened(server: Loopback, provider: str = "openai-api/loop", **settings
 
 
 @PROVIDERS
-async def test_a_reply_has_text_tokens_cost_and_effort(provider: str) -> None:
+async def test_a_reply_brings_words_tokens_cost_and_effort(provider: str) -> None:
     with Loopback(replies={"target": ["Hello."]}) as server:
         async with opened(server, provider, price=Price(input_usd=2.0, output_usd=8.0)) as model:
             reply = await model.reply(ASK)
@@ -74,7 +74,7 @@ async def test_parameters_are_those_of_inspect_and_reach_the_server() -> None:
     ("params", "words"),
     [
         ({"temprature": 0}, "mean `temperature`"),
-        ({"max_retries": 3}, "not a parameter that Inspect accepts here"),
+        ({"max_retries": 3}, "none that Inspect takes here"),
         ({"temperature": "hot"}, "do not fit"),
     ],
 )
@@ -109,7 +109,7 @@ async def test_a_busy_server_is_asked_again_by_us_and_not_by_inspect(provider: s
         ({"every": 1, "fault": "error-in-200"}, MalformedReply),
     ],
 )
-async def test_failures_have_the_names_used_elsewhere(knobs: dict[str, Any], kind: type[GatewayError]) -> None:
+async def test_what_went_wrong_has_the_same_name_as_everywhere(knobs: dict[str, Any], kind: type[GatewayError]) -> None:
     with Loopback(**knobs) as server:
         async with opened(server, attempts=2, timeout_s=0.5) as model:
             with pytest.raises(kind) as caught:
@@ -131,7 +131,7 @@ async def test_a_key_that_is_not_set_is_missed_at_the_knock() -> None:
     assert (check.alive, check.answer) == (False, "the environment variable `KEY` is not set")
 
 
-async def test_a_provider_unknown_to_inspect_is_reported_by_the_endpoint_check() -> None:
+async def test_a_provider_that_inspect_does_not_know_is_said_at_the_knock() -> None:
     endpoint = ModelEndpoint(name="app", model="nowhere/x", kind=ModelKind.INSPECT)
     model = open_model(endpoint, environ={}, clock=HastyClock())
 
@@ -183,7 +183,7 @@ async def test_a_server_that_refuses_a_schema_is_asked_in_words() -> None:
 
 
 @PROVIDERS
-async def test_every_listener_receives_the_whole_reply(provider: str) -> None:
+async def test_whoever_listens_hears_the_whole_reply(provider: str) -> None:
     heard: list[str] = []
     with Loopback(replies={"target": ["Grüße, and more than one piece holds."]}) as server:
         async with opened(server, provider) as model:

@@ -69,5 +69,5 @@ def test_a_system_message_is_an_error_until_it_is_dropped(tmp_path: Path) -> Non
     with Loopback() as server:
         refused = measured(tmp_path, server, solver=solvers)
         assert refused.status == "error"
-        assert "drop them with unsupported=drop" in refused.error.message
+        assert "leave them out with unsupported=drop" in refused.error.message
         assert measured(tmp_path, server, solver=solvers, unsupported="drop").status == "success"

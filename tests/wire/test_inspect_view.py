@@ -41,7 +41,7 @@ def test_inspect_view_shows_an_export(page: Page, tmp_path: Path) -> None:
     logs.mkdir()
     with (logs / inspect_log_name(evidence, application)).open("wb") as file:
         write_inspect_log(file, evidence, findings, application, include_text=True)
-    dialogue = next(item for item in evidence.archive.dialogues() if item.application == application)
+    dialogue = next(one for one in evidence.archive.dialogues() if one.application == application)
 
     port = free_port()
     address = f"http://127.0.0.1:{port}"

@@ -27,7 +27,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 OWN_FORM = {"type": "json_object", "schema": SCHEMA}
-"""What this server takes instead of `json_schema`."""
+"""What this server takes in place of `json_schema`."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def ask(words: str = "Hello.", schema: Any = None) -> AskModel:
     return AskModel(model="tiny", messages=messages, party=FailureSource.JUDGE, answer_schema=schema)
 
 
-async def test_a_reply_has_text_tokens_cost_and_finish_reason(url: str) -> None:
+async def test_a_reply_brings_words_tokens_cost_and_why_it_ended(url: str) -> None:
     async with opened(url, price=Price(input_usd=1.0, output_usd=1.0)) as model:
         reply = await model.reply(ask())
 
@@ -68,7 +68,7 @@ async def test_a_reply_has_text_tokens_cost_and_finish_reason(url: str) -> None:
     assert reply.cost_microusd == reply.tokens_in + 24
 
 
-async def test_a_streamed_reply_is_identical_and_arrives_in_pieces(url: str) -> None:
+async def test_a_streamed_reply_is_the_same_and_comes_in_pieces(url: str) -> None:
     heard: list[str] = []
     async with opened(url) as model:
         whole, streamed = await model.reply(ask()), await model.reply(ask(), on_chunk=heard.append)

@@ -30,23 +30,14 @@ def test_every_answer_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert run.data.metrics == pytest.approx(metrics)
     stored = client.search_traces(locations=[experiment], max_results=500)
     theirs = {
-        (
-            item.info.trace_metadata["theodolite.dialogue"],
-            assessment.name,
-            assessment.source.source_id,
-            assessment.feedback.value,
-        )
-        for item in stored
-        for assessment in item.info.assessments
+        (one.info.trace_metadata["theodolite.dialogue"], each.name, each.source.source_id, each.feedback.value)
+        for one in stored
+        for each in one.info.assessments
     }
-    mine = {
-        (trace.name, assessment.name, assessment.annotator, assessment.value)
-        for trace in traces
-        for assessment in trace.assessments
-    }
+    mine = {(one.name, each.name, each.annotator, each.value) for one in traces for each in one.assessments}
     assert theirs == mine
-    failed = {item.info.trace_metadata["theodolite.dialogue"] for item in stored if item.info.status == "ERROR"}
-    assert failed == {trace.name for trace in traces if trace.error}
+    failed = {one.info.trace_metadata["theodolite.dialogue"] for one in stored if one.info.status == "ERROR"}
+    assert failed == {one.name for one in traces if one.error}
 
 
 def test_a_server_that_is_away_is_an_error_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

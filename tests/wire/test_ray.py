@@ -120,5 +120,5 @@ def test_a_cluster_that_is_away_is_an_error_in_words(tmp_path: Path) -> None:
     ended = in_a_fresh_process(*words, environ=environment(**ENVIRON))
 
     assert ended.code == 3
-    assert "no Ray cluster responds at `127.0.0.1:9`" in ended.err
+    assert "no Ray cluster answers at `127.0.0.1:9`" in ended.err
     assert "Traceback" not in ended.err

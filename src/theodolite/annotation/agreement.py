@@ -14,8 +14,8 @@ from django.db.models.functions import Coalesce
 from theodolite.annotation.queues import judges_of
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.review import shifts
-from theodolite.domain.annotating.discrepancy import CalibrationShift
-from theodolite.domain.annotating.quality import JudgeStatus, PeopleComparison, judge_key
+from theodolite.domain.annotating.discrepancy import RoomShift
+from theodolite.domain.annotating.quality import BesidePeople, JudgeStatus, judge_key
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.errors import InputError
 from theodolite.domain.findings.agreement import (
@@ -36,7 +36,7 @@ from theodolite.domain.shown_order import has_suggestions
 from theodolite.measurement.annotator_agreement import (
     agreement_per_day,
     groups_of_annotators,
-    judge_people_comparison,
+    judge_beside_people,
     model_agreements,
     pair_agreements,
     planned_passes,
@@ -179,7 +179,7 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
     reservations = ReservationRow.objects.filter(
         ~BY_JUDGE, item__queue=queue, item__category=category, annotation__isnull=False
     )
-    assigned = {
+    claimed = {
         number: (person, state, at)
         for number, person, state, at in fetched(
             reservations.values_list("annotation_id", "participant__key", "state", "submitted")
@@ -189,19 +189,19 @@ def _annotators(queue: QueueRow, category: str, models: frozenset[str], version:
     if version:
         rows = rows.filter(~Q(annotator__in=models) | Q(annotator_version=version))
     columns = rows.order_by("revision", "id").values_list(
-        "id", "dialogue_id", "annotator", "created", "shown", "annotation_no"
+        "id", "dialogue_id", "annotator", "created", "shown", "sitting"
     )
     latest = {(dialogue, name): (number, *rest) for number, dialogue, name, *rest in fetched(columns)}
     result = {}
     for (dialogue, name), (number, made, shown, position) in latest.items():
-        person, state, at = assigned.get(number, (name, SUBMITTED, made))
+        person, state, at = claimed.get(number, (name, SUBMITTED, made))
         if state == SUBMITTED:
             result[number] = AnnotationFacts(person, dialogue, (at or 0) / _MICROSECONDS, shown, position)
     return result
 
 
 def progress(queue: str) -> list[CategoryProgress]:
-    """Return the progress of each category of a queue, in order of opening."""
+    """Return the progress of each category of a queue, in the order in which they were opened."""
     rows = WorkItemRow.objects.filter(queue__token=queue).values("category")
     counted = rows.annotate(
         n=Count("id"),
@@ -335,12 +335,12 @@ def _suggesting_judge(records: RecordCache, queue: QueueRow) -> str:
     return plan.judge if plan else ""
 
 
-def people_comparisons(records: RecordCache, queue: str, judge: JudgeStatus) -> tuple[PeopleComparison, ...]:
+def beside_people(records: RecordCache, queue: str, judge: JudgeStatus) -> tuple[BesidePeople, ...]:
     """Return the agreement of a judge's current version with people, for each question."""
     guideline = guideline_of(records, queue, judge.guideline)
     answers = all_answers(records, queue, judge.guideline, judge_version=judge.version).everybody
     return tuple(
-        judge_people_comparison(question, AllAnswers.of(answers, question.name), judge.judge)
+        judge_beside_people(question, AllAnswers.of(answers, question.name), judge.judge)
         for question in guideline.instrument.questions
         if question.scale.kind is not ScaleKind.TEXT
     )
@@ -359,7 +359,7 @@ def attributes(queue: str) -> dict[str, dict[str, str]]:
 
 def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgreement, QuestionAgreement]]:
     """Return the agreement before and after calibration, for each calibrated version and question."""
-    results: dict[tuple[str, str], list[CalibrationShift]] = defaultdict(list)
+    results: dict[tuple[str, str], list[RoomShift]] = defaultdict(list)
     for shift in shifts(queue):
         results[shift.version, shift.question].append(shift)
     result = []
@@ -367,10 +367,12 @@ def calibration(records: RecordCache, queue: str) -> list[tuple[str, QuestionAgr
         guideline = records.guideline(version)
         question = guideline.instrument.question(name)
         before = answer_arrays(
-            (shift.participant, (shift.calibration, shift.turn), shift.calibration, shift.before) for shift in changed
+            (room_shift.participant, (room_shift.room, room_shift.turn), room_shift.room, room_shift.before)
+            for room_shift in changed
         )
         after = answer_arrays(
-            (shift.participant, (shift.calibration, shift.turn), shift.calibration, shift.after) for shift in changed
+            (room_shift.participant, (room_shift.room, room_shift.turn), room_shift.room, room_shift.after)
+            for room_shift in changed
         )
         if question.scale.kind is not ScaleKind.TEXT:
             result.append(
@@ -450,7 +452,7 @@ class QuestionFigures:
         """Return the agreement of each pair of people, or of one person with every other."""
         return pair_agreements(self.asked, self.people, of=of)
 
-    def models_people_comparisons(self) -> tuple[PairAgreement, ...]:
+    def models_beside_people(self) -> tuple[PairAgreement, ...]:
         """Return the agreement of judges with each person on the same dialogues of a run."""
         return model_agreements(self.asked, self.everybody, self.models)
 

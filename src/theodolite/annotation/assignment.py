@@ -40,12 +40,12 @@ from theodolite.store.annotation_queue import (
 )
 from theodolite.store.event_sessions import avoided_topics_of
 from theodolite.store.models.annotating import (
-    CalibrationVoteRow,
     DraftRow,
     GoldRow,
     QueueRow,
     ReservationEventRow,
     ReservationRow,
+    RoomVoteRow,
     WorkItemRow,
 )
 from theodolite.store.statements import database_now, one_at_a_time
@@ -120,7 +120,7 @@ def order_of_next(records: RecordCache, design: QueueDesign, item: WorkItemRow, 
     order = next_order(
         process,
         records.guideline(item.version).instrument,
-        seed_key=f"{item.dialogue.unit.key} {item.category} {participant}",
+        sitting=f"{item.dialogue.unit.key} {item.category} {participant}",
         of_dialogue=_orders(ReservationRow.objects.filter(item=item).values_list("shown", flat=True)),
         of_annotator=_orders(mine.filter(participant__key=participant).values_list("shown", flat=True)),
         backwards=from_the_end(item.queue, participant, process),
@@ -338,7 +338,7 @@ def annotator_state(
     return AnnotatorState(
         participant=participant,
         qualified=qualified_for(records, queue, participant),
-        had=frozenset(str(item.item_id) for item in had),
+        had=frozenset(str(one.item_id) for one in had),
         met={dialogue: frozenset(names) for dialogue, names in met.items()},
         n_taken=Counter(reservation.item.category for reservation in own if reservation.state in taken),
         n_items=Counter(WorkItemRow.objects.filter(queue=queue).values_list("category", flat=True)),
@@ -357,9 +357,7 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
         live__lt=F("passes"),
         category__in=names & {category or name for name in names},
     )
-    discussed = CalibrationVoteRow.objects.filter(
-        participant__key=participant, calibration__dialogue=OuterRef("dialogue")
-    )
+    discussed = RoomVoteRow.objects.filter(participant__key=participant, room__dialogue=OuterRef("dialogue"))
     items = items.exclude(tester=participant).filter(~Exists(had), ~Exists(discussed))
     if process.apart:
         elsewhere = ReservationRow.objects.filter(participant__key=participant, state__in=LIVE)
@@ -371,8 +369,8 @@ def candidates(records: RecordCache, queue: QueueRow, participant: str, category
     offered = Exists(own.filter(state=ReservationState.OFFERED.value))
     heavy, order = heavy_scenarios(topics), ["-offered", "-is_first", "live"]
     if heavy and is_after(queue, participant, heavy):
-        items = items.annotate(is_heavy=Case(When(dialogue__scenario__in=heavy, then=Value(1)), default=Value(0)))
-        order.insert(1, "is_heavy")
+        items = items.annotate(weighs=Case(When(dialogue__scenario__in=heavy, then=Value(1)), default=Value(0)))
+        order.insert(1, "weighs")
     draw = "-draw" if from_the_end(queue, participant, process) else "draw"
     return items.annotate(offered=offered).order_by(*order, draw)
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from theodolite.annotation.assignment import annotator_state, candidates
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import why_not
-from theodolite.domain.annotating.discrepancy import CalibrationState
+from theodolite.domain.annotating.discrepancy import RoomState
 from theodolite.domain.annotating.work import AnnotatorState, BulkLine, ItemState, ReservationState, WorkItem
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import AnnotationProcess
@@ -31,12 +31,12 @@ from theodolite.store.annotation_queue import (
 )
 from theodolite.store.ledger import CHUNK
 from theodolite.store.models.annotating import (
-    CalibrationSessionRow,
-    CalibrationVoteRow,
     QueueRow,
     ReservationRow,
     ResolutionRow,
     ReviewWishRow,
+    RoomRow,
+    RoomVoteRow,
     WorkItemRow,
 )
 from theodolite.store.statements import database_now
@@ -127,7 +127,7 @@ class _Offering:
         if reservation is not None and reservation.state == OFFERED:
             return "it is already offered to this annotator"
         reason = why_not(_record(item), self.who, self.process)
-        return reason or ("" if item.pk in self.free else "they may not annotate it")
+        return reason or ("" if item.pk in self.free else "it is not for them")
 
     def write(self, by: str) -> None:
         """Write the offers down."""
@@ -169,7 +169,7 @@ def take_back_offers(offers: Sequence[ReservationRow], by: str) -> None:
     note_all(offers, by)
 
 
-MOST_CALIBRATIONS = 30
+MOST_ROOMS = 30
 """Maximum number of calibration sessions opened together; count. Each takes people an hour."""
 
 Items = Sequence[str]
@@ -214,7 +214,7 @@ def _not_back(item: WorkItemRow, reservations: Sequence[ReservationRow]) -> str:
     return "" if reservations or item.is_first else "it is neither reserved nor offered"
 
 
-def open_calibrations(records: RecordCache, queue: str, items: Items, *, by: str) -> list[BulkLine]:
+def open_rooms(records: RecordCache, queue: str, items: Items, *, by: str) -> list[BulkLine]:
     """Open a calibration session on each item, with the queue's current version.
 
     Raises:
@@ -224,10 +224,10 @@ def open_calibrations(records: RecordCache, queue: str, items: Items, *, by: str
     design, now = records.design(row.design_id), database_now()
     with locked(row):
         rows = rows_under(row, items)
-        if len(rows) > MOST_CALIBRATIONS:
-            message = f"at most {MOST_CALIBRATIONS} calibration sessions can be opened at once; got {len(rows)}"
+        if len(rows) > MOST_ROOMS:
+            message = f"at most {MOST_ROOMS} calibration sessions can be opened at once; got {len(rows)}"
             raise InputError(message)
-        live = CalibrationSessionRow.objects.filter(queue=row).exclude(state=CalibrationState.CLOSED.value)
+        live = RoomRow.objects.filter(queue=row).exclude(state=RoomState.CLOSED.value)
         known = set(live.values_list("dialogue_id", "category"))
         shown = ReservationRow.objects.filter(item__in=rows).values_list("item_id", "shown")
         assisted = {number for number, text in shown if has_suggestions(text)}
@@ -240,8 +240,8 @@ def open_calibrations(records: RecordCache, queue: str, items: Items, *, by: str
             return "it already has an open calibration session" if (item.dialogue_id, item.category) in known else ""
 
         lines, done = _split(rows, refused)
-        made = CalibrationSessionRow.objects.bulk_create(
-            CalibrationSessionRow(
+        made = RoomRow.objects.bulk_create(
+            RoomRow(
                 token=new_token(),
                 queue=row,
                 dialogue_id=item.dialogue_id,
@@ -253,7 +253,7 @@ def open_calibrations(records: RecordCache, queue: str, items: Items, *, by: str
             for item in done
             if (named := design.category(item.category)) is not None
         )
-    tokens = {item.token: calibration.token for item, calibration in zip(done, made, strict=True)}
+    tokens = {item.token: room.token for item, room in zip(done, made, strict=True)}
     return [replace(line, made=tokens.get(line.item, "")) for line in lines]
 
 
@@ -279,7 +279,7 @@ def open_reviews(queue: str, items: Items) -> list[BulkLine]:
     def refused(item: WorkItemRow) -> str:
         if item.state == ItemState.FROZEN.value:
             return "its review has already started"
-        return "" if item.state == ItemState.COMPLETE.value else f"passes are still missing: the state is {item.state}"
+        return "" if item.state == ItemState.COMPLETE.value else f"passes are still missing: it is {item.state}"
 
     row = queue_of(queue)
     with locked(row):
@@ -297,14 +297,12 @@ def undo_first(queue: str, items: Collection[str]) -> int:
     return len(done)
 
 
-def undo_calibrations(queue: str, made: Collection[str]) -> int:
-    """Close the calibration sessions without votes; return their count."""
-    voted = CalibrationVoteRow.objects.values("calibration_id")
-    calibrations = CalibrationSessionRow.objects.filter(
-        queue__token=queue, token__in=list(made), state=CalibrationState.VOTING.value
-    )
+def undo_rooms(queue: str, made: Collection[str]) -> int:
+    """Close the rooms without votes; return their count."""
+    voted = RoomVoteRow.objects.values("room_id")
+    rooms = RoomRow.objects.filter(queue__token=queue, token__in=list(made), state=RoomState.VOTING.value)
     with transaction.atomic():
-        return calibrations.exclude(id__in=voted).update(state=CalibrationState.CLOSED.value)
+        return rooms.exclude(id__in=voted).update(state=RoomState.CLOSED.value)
 
 
 def undo_checks(queue: str, items: Collection[str]) -> int:

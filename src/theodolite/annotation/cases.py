@@ -133,7 +133,7 @@ def redact(
         result = redactions_of(dialogue, words, shown_in=tuple(shown_in))
         RedactionRow.objects.bulk_create(redaction_row(row, redaction) for redaction in result)
         add_step(row, CaseAct.REDACTED, by, note)
-        _restore(row)
+        _bring_back(row)
     return result
 
 
@@ -175,7 +175,7 @@ def close(token: str, *, by: str, note: str = "") -> None:
     with transaction.atomic():
         row = case_row(token)
         add_step(row, CaseAct.CLOSED, by, note)
-        _restore(row)
+        _bring_back(row)
 
 
 def original(records: RecordCache, token: str, *, by: str, reason: str) -> Dialogue:
@@ -237,7 +237,7 @@ def _set_aside(row: CaseRow) -> None:
     items.update(state=ItemState.ASIDE.value)
 
 
-def _restore(row: CaseRow) -> None:
+def _bring_back(row: CaseRow) -> None:
     """Open the items that were set aside, unless another case still restricts the dialogue or it was withdrawn."""
     others = CaseRow.objects.filter(dialogue_id=row.dialogue_id).select_related("dialogue__unit")
     if not any(case.is_restricted for case in cases_of(list(others))):
@@ -282,11 +282,11 @@ def suspect(records: RecordCache, queue: str, dialogues: Sequence[str]) -> int:
     return n_new
 
 
-def _open(study: str, suspicions: Iterable[tuple[int, Suspicion]]) -> int:
-    suspicions = list(suspicions)
-    seen = CaseRow.objects.filter(dialogue_id__in={number for number, _ in suspicions}, by_detector=True)
+def _open(study: str, found: Iterable[tuple[int, Suspicion]]) -> int:
+    found = list(found)
+    seen = CaseRow.objects.filter(dialogue_id__in={number for number, _ in found}, by_detector=True)
     known = set(seen.values_list("dialogue_id", "kind", "turn"))
-    new = [(number, item) for number, item in suspicions if (number, item.flag.kind.value, item.flag.turn) not in known]
+    new = [(number, one) for number, one in found if (number, one.flag.kind.value, one.flag.turn) not in known]
     with transaction.atomic():
         now = database_now()
         cases = CaseRow.objects.bulk_create(
@@ -294,12 +294,12 @@ def _open(study: str, suspicions: Iterable[tuple[int, Suspicion]]) -> int:
                 token=new_token(),
                 study=study,
                 dialogue_id=number,
-                kind=item.flag.kind.value,
-                turn=item.flag.turn,
-                note=item.flag.note,
+                kind=one.flag.kind.value,
+                turn=one.flag.turn,
+                note=one.flag.note,
                 by_detector=True,
             )
-            for number, item in new
+            for number, one in new
         )
         CaseStepRow.objects.bulk_create(
             CaseStepRow(case=case, act=CaseAct.OPENED.value, by=DETECTOR, note=case.note, created=now) for case in cases
@@ -324,7 +324,7 @@ def begin_thread(records: RecordCache, queue: str, participant: str, anchor: Anc
     row = queue_of(queue)
     category = records.design(row.design_id).category(anchor.category)
     if category is None or not text.strip():
-        message = f"a thread needs a category of the queue and a text; got {anchor.category!r} and {text!r}"
+        message = f"a thread needs a category of the queue and some words; got {anchor.category!r} and {text!r}"
         raise InputError(message)
     reservation = own_reservation(anchor.reservation, participant) if anchor.reservation else None
     with transaction.atomic():

@@ -52,12 +52,12 @@ def comparison_counts(study: Study, run: Run) -> tuple[int, int]:
 
 
 def settled_keys(study: Study, run: Run) -> list[str]:
-    """Return the keys of the sessions that can be compared, in order of creation."""
+    """Return the keys of the sessions that can be compared, in the order in which they were created."""
     return list(_decided(_answered(study), study, run).order_by("id").values_list("key", flat=True))
 
 
 def settled_sessions(study: Study, run: Run, *, start: int, size: int) -> list[SettledSession]:
-    """Return some of the sessions that can be compared, in order of creation.
+    """Return some of the sessions that can be compared, in the order in which they were created.
 
     Args:
         study: The current study.
@@ -97,8 +97,8 @@ def annotations_about(study: Study, run: Run, dialogues: Sequence[str]) -> dict[
         dialogues: Keys of the dialogues.
     """
     units = dict(UnitRow.objects.filter(key__in=list(dialogues)).values_list("key", "id"))
-    rows = _annotations(study, run, units.values())
-    judged = rows.exclude(unit__isnull=True).order_by("unit__position", "unit_id").values_list("unit_id", flat=True)
+    found = _annotations(study, run, units.values())
+    judged = found.exclude(unit__isnull=True).order_by("unit__position", "unit_id").values_list("unit_id", flat=True)
     result: dict[str, list[Annotation]] = {key: [] for key in dialogues}
     for annotation in annotations_of(list(dict.fromkeys(judged))):
         result[annotation.dialogue].append(annotation)

@@ -22,13 +22,13 @@ from theodolite.domain.annotating.case import (
     DialogueFilter,
     FlagKind,
     ItemStage,
-    ListedCalibration,
     ListedCase,
     ListedDialogue,
     ListedItem,
+    ListedRoom,
     SensitiveCase,
 )
-from theodolite.domain.annotating.discrepancy import CalibrationState
+from theodolite.domain.annotating.discrepancy import RoomState
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.domain.dialogue import Dialogue, Level
 from theodolite.domain.errors import InputError
@@ -38,13 +38,13 @@ from theodolite.store.annotation_queue import queue_of, redactions_in
 from theodolite.store.dialogues import dialogues_of
 from theodolite.store.models import DialogueGroupRow, DialogueRow, JournalEntryRow, TurnRow
 from theodolite.store.models.annotating import (
-    CalibrationSessionRow,
-    CalibrationVoteRow,
     CaseRow,
     CaseStepRow,
     QueueRow,
     ReservationRow,
     ResolutionRow,
+    RoomRow,
+    RoomVoteRow,
     WorkItemRow,
 )
 from theodolite.store.statements import grouped
@@ -53,7 +53,7 @@ SHORTEST = 3
 """Minimum length of a search text; characters."""
 
 
-MOST_MATCHES = 400
+MOST_SOUGHT = 400
 """Maximum number of dialogues that a text search reads; count."""
 
 
@@ -82,11 +82,11 @@ def seen_dialogues(
 
 
 def _only(dialogue: Dialogue, turn: int | None) -> Dialogue:
-    stored = tuple(replace(item, context="") for item in dialogue.turns if turn is None or item.number == turn)
+    stored = tuple(replace(one, context="") for one in dialogue.turns if turn is None or one.number == turn)
     return replace(dialogue, turns=stored, context="")
 
 
-def matching_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], text: str) -> tuple[int, ...]:
+def speaking_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRow], words: str) -> tuple[int, ...]:
     """Return the numbers of those dialogues in which annotators see some words.
 
     The database searches the original texts; each hit is
@@ -95,13 +95,15 @@ def matching_of(records: RecordCache, queue: QueueRow, rows: QuerySet[DialogueRo
     Raises:
         InputError: If the words are too short, or occur in too many dialogues.
     """
-    phrase = " ".join(text.split())
+    phrase = " ".join(words.split())
     if len(phrase) < SHORTEST:
         message = f"a search text has at least {SHORTEST} characters; got {phrase!r}"
         raise InputError(message)
-    matches = list(rows.filter(_says(phrase)).order_by("id")[: MOST_MATCHES + 1])
-    if len(matches) > MOST_MATCHES:
-        message = f"{phrase!r} occurs in more than {MOST_MATCHES} of these dialogues; use a longer text, or add filters"
+    matches = list(rows.filter(_says(phrase)).order_by("id")[: MOST_SOUGHT + 1])
+    if len(matches) > MOST_SOUGHT:
+        message = (
+            f"{phrase!r} stands in more than {MOST_SOUGHT} of these dialogues; use a longer search text, or add filters"
+        )
         raise InputError(message)
     dialogues = seen_dialogues(records, queue, matches)
     return tuple(number for number, dialogue in dialogues.items() if _stands_in(phrase, dialogue))
@@ -173,13 +175,13 @@ class Listing:
 
     Attributes:
         queue: The queue.
-        filters: The search.
-        matching: Numbers of the dialogues that contain the words; None without a search.
+        sought: The search.
+        spoken: Numbers of the dialogues that contain the words; None without a search.
     """
 
     queue: QueueRow
-    filters: DialogueFilter
-    matching: tuple[int, ...] | None
+    sought: DialogueFilter
+    spoken: tuple[int, ...] | None
 
     @classmethod
     def of(cls, records: RecordCache, queue: str, filters: DialogueFilter) -> Listing:
@@ -189,21 +191,21 @@ class Listing:
             InputError: If the words are too short, or occur in too many dialogues.
         """
         row = queue_of(queue)
-        whole = cls(queue=row, filters=filters, matching=None)
-        if not filters.text.strip():
+        whole = cls(queue=row, sought=filters, spoken=None)
+        if not filters.words.strip():
             return whole
-        dialogues = matching_of(records, row, whole._at(None).order_by(), filters.text)
-        return cls(queue=row, filters=filters, matching=dialogues)
+        dialogues = speaking_of(records, row, whole._at(None).order_by(), filters.words)
+        return cls(queue=row, sought=filters, spoken=dialogues)
 
     @property
     def rows(self) -> QuerySet[DialogueRow]:
         """The dialogues, in order of arrival."""
-        return self._at(self.filters.stage).order_by("id")
+        return self._at(self.sought.stage).order_by("id")
 
     @property
     def items(self) -> QuerySet[WorkItemRow]:
         """Their work items that match the filter."""
-        items = matching_items(self.queue, self.filters)
+        items = found_items(self.queue, self.sought)
         return items if self._is_about_items else items.filter(dialogue__in=self.rows.order_by())
 
     def count(self) -> int:
@@ -245,7 +247,7 @@ class Listing:
 
     def stages(self) -> Mapping[ItemStage, int]:
         """Return the number of dialogues at each stage, if it replaced the filter's; counts."""
-        items = matching_items(self.queue, replace(self.filters, stage=None))
+        items = found_items(self.queue, replace(self.sought, stage=None))
         items = items if self._is_about_items else items.filter(dialogue__in=self._at(None).order_by())
         counted = items.annotate(at=_STAGE).values_list("at").annotate(n=Count("dialogue_id", distinct=True))
         return {ItemStage(stage): n for stage, n in counted.order_by()}
@@ -253,16 +255,16 @@ class Listing:
     @property
     def _is_about_items(self) -> bool:
         """Whether the filter concerns only work items."""
-        filters = self.filters
-        return not any((filters.scenario, filters.level, filters.flag, filters.group, self.matching is not None))
+        sought = self.sought
+        return not any((sought.scenario, sought.level, sought.flag, sought.group, self.spoken is not None))
 
     def _at(self, stage: ItemStage | None) -> QuerySet[DialogueRow]:
-        items = matching_items(self.queue, replace(self.filters, stage=stage))
-        rows = _matching(self.queue, self.filters).filter(id__in=items.values("dialogue_id"))
-        return rows if self.matching is None else rows.filter(id__in=self.matching)
+        items = found_items(self.queue, replace(self.sought, stage=stage))
+        rows = _matching(self.queue, self.sought).filter(id__in=items.values("dialogue_id"))
+        return rows if self.spoken is None else rows.filter(id__in=self.spoken)
 
 
-def matching_items(queue: QueueRow, filters: DialogueFilter) -> QuerySet[WorkItemRow]:
+def found_items(queue: QueueRow, filters: DialogueFilter) -> QuerySet[WorkItemRow]:
     """Return the work items of a queue that match the item part of a filter."""
     items = WorkItemRow.objects.filter(queue=queue)
     if filters.category:
@@ -357,12 +359,6 @@ def item_names(tokens: Sequence[str], reader: str) -> dict[str, tuple[str, str]]
     return {row.token or "": (blind_name(row.dialogue.unit.key, reader, row.queue.salt), row.category) for row in rows}
 
 
-def reservation_names(tokens: Sequence[str], reader: str) -> dict[str, str]:
-    """Return the reader's name of the dialogue of each reservation, by the token of the reservation."""
-    rows = ReservationRow.objects.filter(token__in=tokens).select_related("item__dialogue__unit", "item__queue")
-    return {row.token: blind_name(row.item.dialogue.unit.key, reader, row.item.queue.salt) for row in rows if row.token}
-
-
 def scenarios_in(queue: str) -> list[str]:
     """Return the names of the scenarios of a queue's dialogues, sorted."""
     return _of_dialogues(queue, "scenario")
@@ -385,7 +381,7 @@ def _of_dialogues(queue: str, column: str) -> list[str]:
     return sorted(set(rows.values_list(column, flat=True).distinct().order_by()))
 
 
-CALIBRATIONS = 20
+ROOMS = 20
 """Calibration sessions per page of the list; count."""
 
 
@@ -403,7 +399,7 @@ def case_lines(records: RecordCache, queue: str, view: CaseView, *, reader: str,
             case=case,
             name=blind_name(case.dialogue, reader, row.salt),
             scenario=dialogues[case.dialogue].scenario,
-            text=_around_hidden(dialogues[case.dialogue], case),
+            words=_around_hidden(dialogues[case.dialogue], case),
         )
         for case in result
     ]
@@ -434,37 +430,33 @@ def _excerpt(text: str, start: int, mark: str) -> str:
     return ("… " if first else "") + text[first:last].strip() + (" …" if last < len(text) else "")
 
 
-def listed_calibrations(records: RecordCache, queue: str, *, reader: str, page: int = 0) -> list[ListedCalibration]:
+def room_lines(records: RecordCache, queue: str, *, reader: str, page: int = 0) -> list[ListedRoom]:
     """Return one page of the calibration sessions of a queue, open ones first, then the latest."""
     row = queue_of(queue)
-    is_over = Case(
-        When(state=CalibrationState.CLOSED.value, then=Value(1)), default=Value(0), output_field=IntegerField()
-    )
-    rows = CalibrationSessionRow.objects.filter(queue=row).select_related("dialogue").order_by(is_over, "-id")
-    shown = list(rows[page * CALIBRATIONS : (page + 1) * CALIBRATIONS])
-    votes = CalibrationVoteRow.objects.filter(calibration__in=shown).values_list("calibration_id")
+    is_over = Case(When(state=RoomState.CLOSED.value, then=Value(1)), default=Value(0), output_field=IntegerField())
+    rows = RoomRow.objects.filter(queue=row).select_related("dialogue").order_by(is_over, "-id")
+    shown = list(rows[page * ROOMS : (page + 1) * ROOMS])
+    votes = RoomVoteRow.objects.filter(room__in=shown).values_list("room_id")
     n_voted = dict(votes.annotate(n=Count("participant_id", distinct=True)).order_by())
-    dialogues = seen_dialogues(
-        records, row, list({calibration.dialogue_id: calibration.dialogue for calibration in shown}.values()), turn=1
-    )
+    dialogues = seen_dialogues(records, row, list({room.dialogue_id: room.dialogue for room in shown}.values()), turn=1)
     return [
-        ListedCalibration(
-            token=calibration.token,
-            category=calibration.category,
-            state=CalibrationState(calibration.state),
-            name=blind_name(dialogues[calibration.dialogue_id].key, reader, row.salt),
-            scenario=dialogues[calibration.dialogue_id].scenario,
-            opening=opening_of(dialogues[calibration.dialogue_id]),
-            n_voted=n_voted.get(calibration.pk, 0),
-            opened=calibration.created,
+        ListedRoom(
+            token=room.token,
+            category=room.category,
+            state=RoomState(room.state),
+            name=blind_name(dialogues[room.dialogue_id].key, reader, row.salt),
+            scenario=dialogues[room.dialogue_id].scenario,
+            opening=opening_of(dialogues[room.dialogue_id]),
+            n_voted=n_voted.get(room.pk, 0),
+            opened=room.created,
         )
-        for calibration in shown
+        for room in shown
     ]
 
 
-def n_calibrations(queue: str) -> int:
+def n_rooms(queue: str) -> int:
     """Return the number of calibration sessions of a queue; count."""
-    return CalibrationSessionRow.objects.filter(queue__token=queue).count()
+    return RoomRow.objects.filter(queue__token=queue).count()
 
 
 _SUBMITTED = "submitted"

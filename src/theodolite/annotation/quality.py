@@ -133,7 +133,7 @@ def known_from_review(records: RecordCache, item: str) -> dict[tuple[str, int | 
     order = {question.name: index for index, question in enumerate(guideline.instrument.questions)}
     points = {question.name: question.scale for question in guideline.instrument.questions}
     stored = {index: value for index, value in known.items() if points[index[0]].categories}
-    return dict(sorted(stored.items(), key=lambda item: (order[item[0][0]], item[0][1] or 0)))
+    return dict(sorted(stored.items(), key=lambda one: (order[one[0][0]], one[0][1] or 0)))
 
 
 def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: int = 0) -> int:
@@ -154,7 +154,9 @@ def make_gold(records: RecordCache, item: str, *, by: str, reason: str, more: in
     """
     known = known_from_review(records, item)
     if not known or not reason.strip() or more < 0:
-        message = f"gold items need unanimous or consensus answers, and a reason; got {len(known)} and {reason!r}"
+        message = (
+            f"gold takes answers that all gave or a review agreed on, and a reason; got {len(known)} and {reason!r}"
+        )
         raise InputError(message)
     with transaction.atomic():
         add_gold(records, item, known, by=by, reason=reason.strip())
@@ -484,7 +486,7 @@ def _readiness(
         attempts_left=0 if qualified else max(0, process.attempts - attempts),
         n_practice=len(practice),
         n_test=sum(
-            len(worked_examples(guideline)[index].answers) for index in drawn_test(guideline, who, attempts + 1)
+            len(worked_examples(guideline)[place].answers) for place in drawn_test(guideline, who, attempts + 1)
         ),
         to_practise=left if process.practice else (),
     )
@@ -547,7 +549,7 @@ def practise(
         raise InputError(message)
     result = marked(guideline, worked_examples(guideline)[example], answers)
     with transaction.atomic():
-        _keep(participant, version, {example: [item for item in result if item.question in answers]}, None)
+        _keep(participant, version, {example: [one for one in result if one.question in answers]}, None)
     return result
 
 
@@ -602,14 +604,14 @@ def attempt(
             position: marked(guideline, worked_examples(guideline)[position], test_answers.get(position, {}))
             for position in next_test(records, version, participant)
         }
-        everything = tuple(item for result in answers.values() for item in result)
+        everything = tuple(one for result in answers.values() for one in result)
         number = _next_attempt(participant, version, design.process.attempts)
         row = QualificationRow.objects.create(
             participant_id=participant_id(participant),
             category=category,
             version=version,
             attempt=number,
-            right=sum(item.is_right for item in everything),
+            right=sum(one.is_right for one in everything),
             asked=len(everything),
             passed=is_passed(everything, design.process.pass_mark),
             created=database_now(),
@@ -630,7 +632,7 @@ def attempt(
 def _tested(records: RecordCache, design: QueueDesign, category: str) -> tuple[str, Guideline]:
     result = design.category(category)
     if result is None:
-        message = f"the queue has the categories {[item.name for item in design.categories]}; got {category!r}"
+        message = f"the queue has the categories {[one.name for one in design.categories]}; got {category!r}"
         raise InputError(message)
     guideline = records.guideline(result.version)
     if not examples_for(guideline)[1]:
@@ -660,14 +662,14 @@ def _keep(
             participant_id=who,
             qualification=row,
             version=version,
-            example=index,
-            question=item.question,
-            given=item.given,
-            expected=item.expected,
+            example=place,
+            question=one.question,
+            given=one.given,
+            expected=one.expected,
             created=now,
         )
-        for index, result in answers.items()
-        for item in result
+        for place, result in answers.items()
+        for one in result
     )
 
 
@@ -679,7 +681,7 @@ def admit(records: RecordCache, queue: str, participant: str, category: str, *, 
     """
     result = records.design(queue_of(queue).design_id).category(category)
     if result is None or not reason.strip():
-        message = f"admission needs a category of the queue and a reason; got category={category!r}, reason={reason!r}"
+        message = f"letting in needs a category of the queue and a reason; got category={category!r}, reason={reason!r}"
         raise InputError(message)
     with transaction.atomic():
         one_at_a_time(f"qualification {participant} {result.version}")

@@ -140,7 +140,7 @@ def _decided(records: RecordCache, version: str) -> list[Promotion | Demotion]:
     made = filed_records(records.contents, Promotion, subject)
     ended = filed_records(records.contents, Demotion, subject)
     # The end of a promotion has the number of the promotion, and follows it.
-    return sorted([*made, *ended], key=lambda item: (item.number, isinstance(item, Demotion)))
+    return sorted([*made, *ended], key=lambda one: (one.number, isinstance(one, Demotion)))
 
 
 def _last_promotion(past: Sequence[Promotion | Demotion]) -> Promotion | None:
@@ -163,7 +163,7 @@ class _Free(NamedTuple):
     """An open item with a slot for a judge."""
 
     item: WorkItemRow
-    slot: int
+    place: int
 
 
 def let_judges_take(records: RecordCache, queue: QueueRow) -> int:
@@ -219,8 +219,8 @@ def _free(items: Sequence[WorkItemRow], process: AnnotationProcess) -> list[_Fre
         others = taken.get(item.pk, [])
         n_judges = sum(is_model(other.participant.key) for other in others)
         if n_judges < most_by_judges(process, item.passes):
-            slots = {other.slot for other in others}
-            position = next(number for number in range(1, item.passes + 1) if number not in slots)
+            positions = {other.place for other in others}
+            position = next(number for number in range(1, item.passes + 1) if number not in positions)
             free.append(_Free(item, position))
     return free
 
@@ -234,7 +234,7 @@ def _take(records: RecordCache, free: Sequence[_Free], promotion: Promotion) -> 
             item=item,
             participant_id=who,
             state=SUBMITTED,
-            slot=position,
+            place=position,
             of=item.passes,
             revision=1,
             annotation_id=readings[item.dialogue_id],
@@ -261,7 +261,7 @@ def _latest_readings(promotion: Promotion, dialogues: Sequence[int]) -> Mapping[
     answers = AnswerRow.objects.filter(annotation_id__in=list(latest.values()))
     for annotation, outcome in answers.values_list("annotation_id", "outcome"):
         outcomes.setdefault(annotation, set()).add(Outcome(outcome))
-    return {dialogue: item for dialogue, item in latest.items() if is_pass(outcomes.get(item, ()))}
+    return {dialogue: one for dialogue, one in latest.items() if is_pass(outcomes.get(one, ()))}
 
 
 def _count(records: RecordCache, items: Iterable[WorkItemRow]) -> None:
@@ -291,11 +291,12 @@ def take_back(queue: QueueRow, judge: str, *, by: str, reason: str) -> int:
 def promote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str) -> Promotion:
     """Promote the current version of a judge of the queue's study, and store the decision.
 
-    It takes the passes reserved for judges at once, and later ones when work is assigned.
+    It takes the passes that the study leaves to judges at once, and later ones when
+    work is given out.
 
     Raises:
-        InputError: If the study has no such judge, it has no validation report for this version of the judge and
-            guideline, or there is no reason.
+        InputError: If the study has no such judge, it has no validation report for this very version
+            of judge and guideline, or there is no reason.
     """
     row = queue_of(queue)
     with transaction.atomic():
@@ -354,9 +355,7 @@ def demote(records: RecordCache, queue: str, judge: str, *, by: str, reason: str
 def _judge_status(records: RecordCache, row: QueueRow, judge: str, reason: str) -> JudgeStatus:
     result = next((status for status in _judge_statuses(records, row) if status.judge == judge), None)
     if result is None or not reason.strip():
-        message = (
-            f"this decision needs a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
-        )
+        message = f"deciding takes a judge of study `{row.study}` and a reason; got judge={judge!r}, reason={reason!r}"
         raise InputError(message)
     return result
 
@@ -448,7 +447,7 @@ def has_item(queue: str, item: str) -> bool:
 
 
 def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int:
-    """Add every stored dialogue of a study to the queue of that name; dialogues with withheld texts stay out.
+    """Put every stored dialogue of a study into the queue of that name; dialogues with withheld texts stay out.
 
     Detectors scan new dialogues before annotators see them; their findings become cases.
 
@@ -462,12 +461,12 @@ def fill_queue(records: RecordCache, name: str, study: Study, *, by: str) -> int
         New items; count.
 
     Raises:
-        Conflict: If the queue contains dialogues of another study.
+        Conflict: If the queue holds dialogues of another study.
         InputError: If the study has no schema.
     """
     known = QueueRow.objects.filter(name=name).first()
     if known is not None and known.study != study.name:
-        message = f"the queue contains dialogues of `{known.study}`, but the study is named `{study.name}`"
+        message = f"the queue holds dialogues of `{known.study}`, and the study is called `{study.name}`"
         raise Conflict(message)
     queue = open_queue(records, name, study, queue_design(study), by=by)
     rows = DialogueRow.objects.filter(unit__run__study=study.name)
@@ -485,13 +484,13 @@ def last_active_queues(most: int) -> list[str]:
 
 
 def add_dialogues(records: RecordCache, queue: str, dialogues: Sequence[str], *, categories: Sequence[str] = ()) -> int:
-    """Add dialogues to a queue; earlier entries are unchanged.
+    """Put dialogues into a queue; earlier entries are unchanged.
 
     Args:
         records: Store of the queue's design.
         queue: Token of the queue.
         dialogues: Keys of dialogues that are stored.
-        categories: Names of the categories to ask at once; empty for the first one, or all if none is first.
+        categories: Names of the categories to ask at once; empty for the first one, or all where none is first.
 
     Returns:
         Number of new items; count.
@@ -510,7 +509,7 @@ def add_dialogues(records: RecordCache, queue: str, dialogues: Sequence[str], *,
 
 def _refuse_missing(keys: set[str]) -> None:
     if keys:
-        message = f"no dialogue is stored under the key {min(keys)}; store it before people annotate it"
+        message = f"no dialogue is stored under the key {min(keys)}; it must be kept before people annotate it"
         raise NotFound(message)
 
 

@@ -48,15 +48,15 @@ class RecordCache:
 
     def design(self, version: str) -> QueueDesign:
         """Return a queue's design."""
-        return self._record(QueueDesign, self._designs, version)
+        return self._found(QueueDesign, self._designs, version)
 
     def guideline(self, version: str) -> Guideline:
         """Return a guideline."""
-        return self._record(Guideline, self._guidelines, version)
+        return self._found(Guideline, self._guidelines, version)
 
     def study(self, version: str) -> Study:
         """Return a study."""
-        return self._record(Study, self._studies, version)
+        return self._found(Study, self._studies, version)
 
     def dialogue(self, unit_id: int) -> Dialogue:
         """Return the dialogue of a unit."""
@@ -99,7 +99,7 @@ class RecordCache:
             while len(self._figures) > MOST_FIGURES:
                 self._figures.popitem(last=False)
 
-    def _record(self, kind: type[R], known: dict[str, R], version: str) -> R:
+    def _found(self, kind: type[R], known: dict[str, R], version: str) -> R:
         if version not in known:
             known[version] = record_of(kind, self.contents.texts([version])[version])
             while len(known) > MOST:

@@ -16,13 +16,13 @@ from theodolite.assessment.blinding import blind_name, blinded, mask_for
 from theodolite.assessment.form_rules import open_questions
 from theodolite.assessment.redaction import redacted
 from theodolite.domain.annotating.discrepancy import (
-    CalibrationSession,
-    CalibrationShift,
-    CalibrationState,
+    CalibrationRoom,
     DisputedItem,
     Position,
     Resolution,
-    ReviewPage,
+    ReviewSheet,
+    RoomShift,
+    RoomState,
 )
 from theodolite.domain.annotating.work import ItemState, Routed
 from theodolite.domain.annotation import Adjudication, AdjudicationOrigin, Answer, Outcome
@@ -34,7 +34,6 @@ from theodolite.store.annotation_queue import (
     SUBMITTED,
     add_resolution,
     answer_of,
-    calibration_row,
     given_to,
     item_row,
     new_token,
@@ -43,15 +42,16 @@ from theodolite.store.annotation_queue import (
     queue_of,
     redactions_of,
     resolutions_of,
+    room_row,
     withdraw_resolution,
 )
 from theodolite.store.models import AnswerRow, DialogueRow
 from theodolite.store.models.annotating import (
-    CalibrationPostRow,
-    CalibrationSessionRow,
-    CalibrationVoteRow,
     ReservationRow,
     ResolutionRow,
+    RoomPostRow,
+    RoomRow,
+    RoomVoteRow,
     WorkItemRow,
 )
 from theodolite.store.results import drop_adjudication, replace_adjudication
@@ -71,7 +71,7 @@ def disputed_items(
     rows = list(items[page * PAGE : (page + 1) * PAGE])
     counted = ResolutionRow.objects.filter(item__in=rows, current=True).values_list("item_id")
     n_resolved = dict(counted.annotate(n=Count("id")))
-    disputed = _disputed_questions(rows)
+    differing = _differing(rows)
     return [
         DisputedItem(
             item=row.token or "",
@@ -80,7 +80,7 @@ def disputed_items(
             about=tuple(
                 question.text
                 for question in records.guideline(row.version).instrument.questions
-                if question.name in disputed[row.pk] and question.scale.kind is not ScaleKind.TEXT
+                if question.name in differing[row.pk] and question.scale.kind is not ScaleKind.TEXT
             ),
             n_disputed=row.disputed,
             n_resolved=n_resolved.get(row.pk, 0),
@@ -90,7 +90,7 @@ def disputed_items(
     ]
 
 
-def _disputed_questions(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
+def _differing(rows: Sequence[WorkItemRow]) -> Mapping[int, set[str]]:
     """Return the names of the questions that submitted passes answered differently, by item; one query."""
     reservations = ReservationRow.objects.filter(item__in=rows, state=SUBMITTED)
     items = dict(reservations.values_list("annotation_id", "item_id"))
@@ -144,7 +144,7 @@ def _ready(queue: str) -> QuerySet[WorkItemRow]:
     return _disputed(items.filter(state__in=[ItemState.COMPLETE.value, ItemState.FROZEN.value]))
 
 
-def review_page(records: RecordCache, item: str, reader: str) -> ReviewPage:
+def review_sheet(records: RecordCache, item: str, reader: str) -> ReviewSheet:
     """Return the positions of a formal review of an item: without names, in an order specific to this item.
 
     Raises:
@@ -153,7 +153,7 @@ def review_page(records: RecordCache, item: str, reader: str) -> ReviewPage:
     row = item_row(item)
     study, dialogue = records.study(row.queue.study_content_id), records.dialogue(row.dialogue.unit_id)
     guideline = records.guideline(row.version)
-    return ReviewPage(
+    return ReviewSheet(
         item=item,
         guideline=guideline,
         dialogue=blinded(
@@ -189,7 +189,7 @@ def open_review(item: str) -> None:
         WorkItemRow.objects.filter(pk=row.pk).update(state=ItemState.FROZEN.value)
 
 
-def resolve(records: RecordCache, item: str, resolution: Resolution) -> Routed | None:
+def resolve(records: RecordCache, item: str, found: Resolution) -> Routed | None:
     """Record a review's result for one question; the last one of a first category sends the dialogue on.
 
     Recording it again adds a further row. Consensus about the dialogue as a whole
@@ -209,11 +209,11 @@ def resolve(records: RecordCache, item: str, resolution: Resolution) -> Routed |
         _check(
             guideline,
             {(discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, answers, "")},
-            resolution,
+            found,
         )
-        add_resolution(row, resolution)
-        if resolution.turn is None:
-            replace_adjudication(row.dialogue.unit.run_id, _adjudication(row, resolution))
+        add_resolution(row, found)
+        if found.turn is None:
+            replace_adjudication(row.dialogue.unit.run_id, _adjudication(row, found))
         groups = records.dialogue(row.dialogue.unit_id).groups
         said = reviewed(guideline, answers, resolutions_of(row), groups)
         routed = route_on(records, row, said) if said.is_final else None
@@ -285,30 +285,28 @@ def _locked(token: str) -> WorkItemRow:
     return item_row(token)
 
 
-def _check(guideline: Guideline, disputed: set[tuple[str, int | None]], decision: Resolution) -> None:
-    if (decision.question, decision.turn) not in disputed:
-        message = f"`{decision.question}` (turn {decision.turn or 'none'}) has no disagreement to resolve"
+def _check(guideline: Guideline, disputed: set[tuple[str, int | None]], found: Resolution) -> None:
+    if (found.question, found.turn) not in disputed:
+        message = f"`{found.question}` (turn {found.turn or 'none'}) has no disagreement to resolve"
         raise InputError(message)
-    scale = guideline.instrument.question(decision.question).scale
-    if decision.value is not None and not scale.admits(decision.value):
-        message = (
-            f"the consensus on `{decision.question}` must be one of {list(scale.categories)}; got {decision.value!r}"
-        )
+    scale = guideline.instrument.question(found.question).scale
+    if found.value is not None and not scale.admits(found.value):
+        message = f"the consensus on `{found.question}` must be one of {list(scale.categories)}; got {found.value!r}"
         raise InputError(message)
 
 
-def _adjudication(row: WorkItemRow, resolution: Resolution) -> Adjudication:
+def _adjudication(row: WorkItemRow, found: Resolution) -> Adjudication:
     return Adjudication(
         dialogue=row.dialogue.unit.key,
         guideline=row.category,
-        question=resolution.question,
-        outcome=resolution.outcome or Outcome.MISSING,
-        value=resolution.value,
-        origin=AdjudicationOrigin.CONSENSUS if resolution.is_consensus else AdjudicationOrigin.NO_CONSENSUS,
-        participants=resolution.participants,
-        rationale=resolution.rationale,
+        question=found.question,
+        outcome=found.outcome or Outcome.MISSING,
+        value=found.value,
+        origin=AdjudicationOrigin.CONSENSUS if found.is_consensus else AdjudicationOrigin.NO_CONSENSUS,
+        participants=found.participants,
+        rationale=found.rationale,
         decided=database_now(),
-        raw=resolution.cause.value if resolution.cause else "",
+        raw=found.cause.value if found.cause else "",
     )
 
 
@@ -334,7 +332,7 @@ BLIND, AFTERWARDS = 1, 2
 """Numbers of the two ballots."""
 
 
-def open_calibration(records: RecordCache, queue: str, dialogue: str, category: str, *, by: str) -> str:
+def open_room(records: RecordCache, queue: str, dialogue: str, category: str, *, by: str) -> str:
     """Open a calibration session on one dialogue and return its token; people who vote never get that dialogue as work.
 
     Raises:
@@ -354,7 +352,7 @@ def open_calibration(records: RecordCache, queue: str, dialogue: str, category: 
     if any(map(has_suggestions, annotated.values_list("shown", flat=True))):
         message = "annotators saw suggestions of a judge in this dialogue; choose one without suggestions to calibrate"
         raise InputError(message)
-    made = CalibrationSessionRow.objects.create(
+    made = RoomRow.objects.create(
         token=new_token(),
         queue=row,
         dialogue=dialogue_row,
@@ -366,10 +364,10 @@ def open_calibration(records: RecordCache, queue: str, dialogue: str, category: 
     return str(made.token)
 
 
-def open_calibration_on(records: RecordCache, item: str, *, by: str) -> str:
+def open_room_on(records: RecordCache, item: str, *, by: str) -> str:
     """Open a calibration session on the dialogue of a work item and return its token; see `open_room`."""
     row = item_row(item)
-    return open_calibration(records, row.queue.token, row.dialogue.unit.key, row.category, by=by)
+    return open_room(records, row.queue.token, row.dialogue.unit.key, row.category, by=by)
 
 
 def vote(records: RecordCache, token: str, participant: str, answers: Sequence[Answer]) -> tuple[OpenQuestion, ...]:
@@ -382,29 +380,29 @@ def vote(records: RecordCache, token: str, participant: str, answers: Sequence[A
         Conflict: If the session is closed, or the person did not vote before the reveal.
     """
     with transaction.atomic():
-        one_at_a_time(f"calibration {token}")
-        row = calibration_row(token)
-        if row.state == CalibrationState.CLOSED.value:
+        one_at_a_time(f"room {token}")
+        row = room_row(token)
+        if row.state == RoomState.CLOSED.value:
             message = "this session is closed; its votes can no longer change"
             raise Conflict(message)
         dialogue, guideline = records.dialogue(row.dialogue.unit_id), records.guideline(row.version)
         if left := open_questions(guideline.instrument, answers, [turn.number for turn in dialogue.turns]):
             return left
-        ballot = BLIND if row.state == CalibrationState.VOTING.value else AFTERWARDS
+        ballot = BLIND if row.state == RoomState.VOTING.value else AFTERWARDS
         _cast(row, participant, ballot, answers)
     return ()
 
 
-def _cast(row: CalibrationSessionRow, participant: str, ballot: int, answers: Sequence[Answer]) -> None:
-    votes = CalibrationVoteRow.objects.filter(calibration=row, participant__key=participant)
+def _cast(row: RoomRow, participant: str, ballot: int, answers: Sequence[Answer]) -> None:
+    votes = RoomVoteRow.objects.filter(room=row, participant__key=participant)
     if ballot == AFTERWARDS and not votes.filter(ballot=BLIND).exists():
         message = "the votes are revealed; only participants who voted before can change their votes"
         raise Conflict(message)
     votes.filter(ballot=ballot).delete()
     who, now = participant_id(participant), database_now()
-    CalibrationVoteRow.objects.bulk_create(
-        CalibrationVoteRow(
-            calibration=row,
+    RoomVoteRow.objects.bulk_create(
+        RoomVoteRow(
+            room=row,
             participant_id=who,
             ballot=ballot,
             question=answer.question,
@@ -425,13 +423,13 @@ def reveal(token: str) -> None:
         Conflict: If there are no votes.
     """
     with transaction.atomic():
-        one_at_a_time(f"calibration {token}")
-        row = calibration_row(token)
-        if not CalibrationVoteRow.objects.filter(calibration=row).exists():
+        one_at_a_time(f"room {token}")
+        row = room_row(token)
+        if not RoomVoteRow.objects.filter(room=row).exists():
             message = "there are no votes to reveal yet"
             raise Conflict(message)
-        if row.state == CalibrationState.VOTING.value:
-            CalibrationSessionRow.objects.filter(pk=row.pk).update(state=CalibrationState.REVEALED.value)
+        if row.state == RoomState.VOTING.value:
+            RoomRow.objects.filter(pk=row.pk).update(state=RoomState.REVEALED.value)
 
 
 def say(token: str, participant: str, text: str) -> None:
@@ -441,43 +439,43 @@ def say(token: str, participant: str, text: str) -> None:
         Conflict: If the votes are not revealed yet, or the session is closed.
         InputError: If there is no text.
     """
-    row = calibration_row(token)
-    if row.state != CalibrationState.REVEALED.value:
+    row = room_row(token)
+    if row.state != RoomState.REVEALED.value:
         message = f"posts are possible only between revealing and closing; this session is {row.state}"
         raise Conflict(message)
     if not text.strip():
         message = "a post cannot be empty"
         raise InputError(message)
-    CalibrationPostRow.objects.create(
-        calibration=row, participant_id=participant_id(participant), text=text.strip(), created=database_now()
+    RoomPostRow.objects.create(
+        room=row, participant_id=participant_id(participant), text=text.strip(), created=database_now()
     )
 
 
-def close_calibration(token: str) -> None:
+def close_room(token: str) -> None:
     """Close a calibration session; votes and discussion are kept."""
-    CalibrationSessionRow.objects.filter(pk=calibration_row(token).pk).update(state=CalibrationState.CLOSED.value)
+    RoomRow.objects.filter(pk=room_row(token).pk).update(state=RoomState.CLOSED.value)
 
 
-def calibrations(queue: str, *, is_open: bool = False) -> list[tuple[str, str, CalibrationState]]:
+def rooms(queue: str, *, is_open: bool = False) -> list[tuple[str, str, RoomState]]:
     """Return token, category and state of the calibration sessions of a queue, the latest first."""
-    rows = CalibrationSessionRow.objects.filter(queue__token=queue).order_by("-id")
-    rows = rows.exclude(state=CalibrationState.CLOSED.value) if is_open else rows
-    return [(row.token, row.category, CalibrationState(row.state)) for row in rows]
+    rows = RoomRow.objects.filter(queue__token=queue).order_by("-id")
+    rows = rows.exclude(state=RoomState.CLOSED.value) if is_open else rows
+    return [(row.token, row.category, RoomState(row.state)) for row in rows]
 
 
-def calibration(records: RecordCache, token: str, participant: str) -> CalibrationSession:
+def room(records: RecordCache, token: str, participant: str) -> CalibrationRoom:
     """Return a calibration session as one member sees it: others' votes and the discussion only after the reveal.
 
     Raises:
         NotFound: If there is no row with that token.
     """
-    row = calibration_row(token)
+    row = room_row(token)
     study, dialogue = records.study(row.queue.study_content_id), records.dialogue(row.dialogue.unit_id)
-    votes = list(CalibrationVoteRow.objects.filter(calibration=row).select_related("participant").order_by("id"))
-    state = CalibrationState(row.state)
-    shown = [] if state is CalibrationState.VOTING else votes
-    own = [calibration_vote for calibration_vote in votes if calibration_vote.participant.key == participant]
-    return CalibrationSession(
+    votes = list(RoomVoteRow.objects.filter(room=row).select_related("participant").order_by("id"))
+    state = RoomState(row.state)
+    shown = [] if state is RoomState.VOTING else votes
+    own = [room_vote for room_vote in votes if room_vote.participant.key == participant]
+    return CalibrationRoom(
         token=token,
         state=state,
         version=row.version,
@@ -488,62 +486,48 @@ def calibration(records: RecordCache, token: str, participant: str) -> Calibrati
             scenario=study.scenario(dialogue.scenario),
             mask=mask_for(study),
         ),
-        own=tuple(answer_of(calibration_vote) for calibration_vote in _latest(own)),
-        before=_positions(row, [calibration_vote for calibration_vote in shown if calibration_vote.ballot == BLIND]),
+        own=tuple(answer_of(room_vote) for room_vote in _latest(own)),
+        before=_positions(row, [room_vote for room_vote in shown if room_vote.ballot == BLIND]),
         after=_positions(row, _latest(shown)),
-        posts=() if state is CalibrationState.VOTING else posts_in(row, participant),
-        n_voted=len({calibration_vote.participant_id for calibration_vote in votes}),
+        posts=() if state is RoomState.VOTING else posts_in(row, participant),
+        n_voted=len({room_vote.participant_id for room_vote in votes}),
         opened=row.created,
     )
 
 
-def shifts(queue: str) -> list[CalibrationShift]:
+def shifts(queue: str) -> list[RoomShift]:
     """Return all answers before and after the discussions in a queue's calibration sessions."""
-    rows = CalibrationVoteRow.objects.filter(calibration__queue__token=queue).exclude(
-        calibration__state=CalibrationState.VOTING.value
-    )
-    votes = rows.select_related("calibration", "participant").order_by("calibration_id", "id")
-    first: dict[tuple[int, str, int, str], CalibrationVoteRow] = {}
-    last: dict[tuple[int, str, int, str], CalibrationVoteRow] = {}
-    for calibration_vote in votes:
-        position = (
-            calibration_vote.calibration_id,
-            calibration_vote.question,
-            calibration_vote.turn,
-            calibration_vote.participant.key,
-        )
-        (first if calibration_vote.ballot == BLIND else last)[position] = calibration_vote
+    rows = RoomVoteRow.objects.filter(room__queue__token=queue).exclude(room__state=RoomState.VOTING.value)
+    votes = rows.select_related("room", "participant").order_by("room_id", "id")
+    first: dict[tuple[int, str, int, str], RoomVoteRow] = {}
+    last: dict[tuple[int, str, int, str], RoomVoteRow] = {}
+    for room_vote in votes:
+        position = (room_vote.room_id, room_vote.question, room_vote.turn, room_vote.participant.key)
+        (first if room_vote.ballot == BLIND else last)[position] = room_vote
     return [
-        CalibrationShift(
-            calibration=item.calibration.token,
-            version=item.calibration.version,
-            question=item.question,
-            turn=item.turn or None,
-            participant=item.participant.key,
-            before=item.value,
-            after=last.get(position, item).value,
+        RoomShift(
+            room=one.room.token,
+            version=one.room.version,
+            question=one.question,
+            turn=one.turn or None,
+            participant=one.participant.key,
+            before=one.value,
+            after=last.get(position, one).value,
         )
-        for position, item in first.items()
+        for position, one in first.items()
     ]
 
 
-def _latest(votes: Sequence[CalibrationVoteRow]) -> list[CalibrationVoteRow]:
+def _latest(votes: Sequence[RoomVoteRow]) -> list[RoomVoteRow]:
     """Return each person's latest votes: those after the discussion, if there are any."""
-    again = {calibration_vote.participant_id for calibration_vote in votes if calibration_vote.ballot == AFTERWARDS}
-    return [
-        calibration_vote
-        for calibration_vote in votes
-        if calibration_vote.ballot == AFTERWARDS or calibration_vote.participant_id not in again
-    ]
+    again = {room_vote.participant_id for room_vote in votes if room_vote.ballot == AFTERWARDS}
+    return [room_vote for room_vote in votes if room_vote.ballot == AFTERWARDS or room_vote.participant_id not in again]
 
 
-def _positions(row: CalibrationSessionRow, votes: Sequence[CalibrationVoteRow]) -> tuple[Position, ...]:
-    everybody = CalibrationVoteRow.objects.filter(calibration=row).values_list("participant__key", flat=True).distinct()
-    letters = letters_for(list(everybody), f"{row.queue.salt} calibration {row.pk}")
-    result = [
-        Position(letter=letters[calibration_vote.participant.key], answer=answer_of(calibration_vote))
-        for calibration_vote in votes
-    ]
+def _positions(row: RoomRow, votes: Sequence[RoomVoteRow]) -> tuple[Position, ...]:
+    everybody = RoomVoteRow.objects.filter(room=row).values_list("participant__key", flat=True).distinct()
+    letters = letters_for(list(everybody), f"{row.queue.salt} room {row.pk}")
+    result = [Position(letter=letters[room_vote.participant.key], answer=answer_of(room_vote)) for room_vote in votes]
     return tuple(
         sorted(result, key=lambda position: (position.answer.question, position.answer.turn or 0, position.letter))
     )

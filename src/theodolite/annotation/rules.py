@@ -75,9 +75,9 @@ def why_not(item: WorkItem, who: AnnotatorState, process: AnnotationProcess) -> 
     share = most_items(who.n_items.get(item.category, 0), process)
     obstacles = {
         f"it is {item.state.value}": item.state is not ItemState.OPEN,
-        "all its passes are assigned": item.n_live >= item.passes,
+        "all its passes are taken": item.n_live >= item.passes,
         "the annotator is not qualified for its category": item.category not in who.qualified,
-        "the annotator has already had it": item.key in who.had,
+        "the annotator had it before": item.key in who.had,
         "the annotator was the tester of the dialogue": bool(item.tester) and item.tester == who.participant,
         "it contains a topic that the annotator opted out of": item.scenario in who.avoided,
         "the annotator has annotated another category of the same dialogue": process.apart and bool(elsewhere),
@@ -154,17 +154,17 @@ def next_order(
     process: AnnotationProcess,
     instrument: Instrument,
     *,
-    seed_key: str,
+    sitting: str,
     of_dialogue: Sequence[ShownOrder] = (),
     of_annotator: Sequence[ShownOrder] = (),
     backwards: bool | None = None,
 ) -> ShownOrder:
-    """Return the fixed order of the questions of one annotation.
+    """Return the fixed order of the questions of one sitting.
 
     Args:
         process: Factors that vary, and the seed of draws.
         instrument: The questions.
-        seed_key: Identifier of the annotation within the study; the draws depend on it.
+        sitting: Identifier of the sitting within the study; the draws depend on it.
         of_dialogue: Orders in which others saw this dialogue in this category.
         of_annotator: Orders that this annotator saw in this category.
         backwards: Whether this annotator gets the queue from its end; None if the direction is not varied.
@@ -179,7 +179,7 @@ def next_order(
 
     def least_shown(name: str, ways: Sequence[W], way_of: Callable[[ShownOrder], W | None]) -> W:
         counts = [[way_of(order) for order in orders] for orders in (of_dialogue, of_annotator)]
-        draws = {way: keyed_draw(process.seed, f"order of {name}", f"{seed_key} {way}") for way in ways}
+        draws = {way: keyed_draw(process.seed, f"order of {name}", f"{sitting} {way}") for way in ways}
         return min(ways, key=lambda way: (counts[0].count(way), counts[1].count(way), draws[way]))
 
     return ShownOrder(
@@ -284,7 +284,7 @@ def _waits(n_yes: int, rule: Route, *, mixed: bool) -> bool:
 def continues_at_once(process: AnnotationProcess) -> bool:
     """Return whether the annotator of a first category continues with the following ones before submitting it.
 
-    The route must depend only on this annotator, the same person may annotate all categories,
+    The route must depend on this annotator alone, the same person may annotate all categories,
     and nothing about the following ones is drawn when they are reserved.
     """
     is_alone = process.passes == 1 and not process.apart
@@ -370,9 +370,9 @@ def examples_for(guideline: Guideline) -> tuple[tuple[int, ...], tuple[int, ...]
     if len(positions) < 2:
         return tuple(positions), tuple(positions)
     practice, bank = positions[::2], positions[1::2] + (further if len(whole) > 1 else [])
-    n_keyed = {index: len(examples[index].answers) for index in (*practice, *bank)}
+    n_keyed = {place: len(examples[place].answers) for place in (*practice, *bank)}
     if sum(n_keyed.values()) >= FEWEST_KEYED:
-        while sum(n_keyed[index] for index in bank) < FEWEST_KEYED:
+        while sum(n_keyed[place] for place in bank) < FEWEST_KEYED:
             bank.append(practice.pop())
     return tuple(practice), tuple(sorted(bank))
 
@@ -393,14 +393,14 @@ def drawn_test(guideline: Guideline, participant: str, attempt: int) -> tuple[in
         attempt: Number of the attempt, from 1.
     """
     examples, seed = worked_examples(guideline), version_of(guideline)
-    order = sorted(examples_for(guideline)[1], key=lambda index: digest("test", seed, participant, str(index)))
+    order = sorted(examples_for(guideline)[1], key=lambda place: digest("test", seed, participant, str(place)))
     start = 0
     for _ in range(attempt):
         n_keyed, selected = 0, list[int]()
         while n_keyed < FEWEST_KEYED and len(selected) < len(order):
-            index = order[(start + len(selected)) % len(order)]
-            selected.append(index)
-            n_keyed += len(examples[index].answers)
+            place = order[(start + len(selected)) % len(order)]
+            selected.append(place)
+            n_keyed += len(examples[place].answers)
         start += len(selected)
     return tuple(selected)
 
@@ -448,7 +448,7 @@ def _chance(question: Question, expected: str, within: int) -> float:
     return n_right / n_options
 
 
-SCORE: Final = "coefficient S between an annotator and the answer key"
+SCORE: Final = "coefficient S of an annotator and the key"
 """Name of the statistic that decides whether a test is passed."""
 
 
@@ -494,7 +494,7 @@ def review_sample(candidates: Sequence[ReviewCandidate], rate: float, seed: int)
     """Return the keys of the annotations that seniors review: a share of each stratum.
 
     The share is rounded up, so that each stratum with a rate above 0 is reviewed.
-    The draw depends only on seed and key: a later draw selects the same people
+    The draw depends on seed and key alone: a later draw selects the same people
     later, unless the stratum's share is filled by earlier draws.
 
     Args:
@@ -595,8 +595,8 @@ def letters_for(annotators: Sequence[str], salt: str) -> Mapping[str, str]:
     return {name: _letter(index) for index, name in enumerate(order)}
 
 
-def _letter(index: int) -> str:
-    times, rest = divmod(index, len(_LETTERS))
+def _letter(place: int) -> str:
+    times, rest = divmod(place, len(_LETTERS))
     return _LETTERS[rest] + (str(times + 1) if times else "")
 
 
@@ -610,14 +610,14 @@ def discrepancies(guideline: Guideline, answers_by_person: Given, salt: str) -> 
     """
     letters = letters_for(list(answers_by_person), salt)
     result = []
-    for question, turn in _compared_questions(guideline, answers_by_person):
+    for question, turn in _places(guideline, answers_by_person):
         answers = {name: _answer(answers, question, turn) for name, answers in answers_by_person.items()}
         labels = {(answer.outcome, answer.value) for answer in answers.values() if answer}
         if len(labels) > 1:
             positions = [
-                Position(letter=letters[name], answer=item, is_model=is_model(name))
-                for name, item in answers.items()
-                if item
+                Position(letter=letters[name], answer=one, is_model=is_model(name))
+                for name, one in answers.items()
+                if one
             ]
             result.append(Discrepancy(question=question, turn=turn, positions=_sorted(positions)))
     return tuple(result)
@@ -627,14 +627,14 @@ def _sorted(positions: Sequence[Position]) -> tuple[Position, ...]:
     return tuple(sorted(positions, key=lambda position: position.letter))
 
 
-def _compared_questions(guideline: Guideline, answers_by_person: Given) -> list[tuple[str, int | None]]:
+def _places(guideline: Guideline, answers_by_person: Given) -> list[tuple[str, int | None]]:
     seen = {(answer.question, answer.turn) for answers in answers_by_person.values() for answer in answers}
     order = {
         question.name: index
         for index, question in enumerate(guideline.instrument.questions)
         if question.scale.kind is not ScaleKind.TEXT
     }
-    return sorted((item for item in seen if item[0] in order), key=lambda item: (order[item[0]], item[1] or 0))
+    return sorted((one for one in seen if one[0] in order), key=lambda one: (order[one[0]], one[1] or 0))
 
 
 def _answer(answers: Sequence[Answer], question: str, turn: int | None) -> Answer | None:
@@ -655,10 +655,10 @@ def reviewed(
         groups: Groups of the dialogue.
     """
     resolution_of = {(resolution.question, resolution.turn): resolution for resolution in resolutions}
-    unresolved = {
+    open_places = {
         (discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(guideline, answers_by_person, "")
     } - resolution_of.keys()
-    if unresolved:
+    if open_places:
         return Reviewed.NOT_YET
     agreed = [
         answer

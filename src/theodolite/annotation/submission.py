@@ -77,13 +77,13 @@ def save_answer(token: str, participant: str, answer: Answer) -> datetime:
     return _append(token, participant, row, answer.evidence)
 
 
-def save(task: AnnotatorTask, participant: str, ref: OpenQuestion, answer: Answer | None) -> AnnotatorTask:
+def save(task: AnnotatorTask, participant: str, place: OpenQuestion, answer: Answer | None) -> AnnotatorTask:
     """Save an answer, or clear it if there is none; return the changed task without reading it again.
 
     Args:
         task: The task as its annotator sees it.
         participant: Opaque key of the annotator.
-        ref: Question and turn.
+        place: Question and turn.
         answer: The answer; None to clear it.
 
     Raises:
@@ -94,8 +94,8 @@ def save(task: AnnotatorTask, participant: str, ref: OpenQuestion, answer: Answe
     if answer:
         saved = save_answer(token, participant, replace(answer, question=scope + answer.question))
     else:
-        saved = clear_answer(token, participant, replace(ref, question=scope + ref.question))
-    others = tuple(answer for answer in task.answers if (answer.question, answer.turn) != (ref.question, ref.turn))
+        saved = clear_answer(token, participant, replace(place, question=scope + place.question))
+    others = tuple(answer for answer in task.answers if (answer.question, answer.turn) != (place.question, place.turn))
     answers = (*others, answer) if answer else others
     turns = [turn.number for turn in task.dialogue.turns]
     still_open = open_questions(task.guideline.instrument, answers, turns)
@@ -120,9 +120,7 @@ def undo(token: str, participant: str) -> OpenQuestion | None:
         if not steps:
             return None
         last = steps[-1]
-        before = next(
-            (row for row in reversed(steps[:-1]) if _question_and_turn(row) == _question_and_turn(last)), None
-        )
+        before = next((row for row in reversed(steps[:-1]) if _place(row) == _place(last)), None)
         add_draft(reservation, _restored(last, before), quotes_of(before))
     return OpenQuestion(question=last.question, turn=last.turn or None)
 
@@ -137,7 +135,7 @@ def last_changed(tokens: Sequence[str], token: str) -> str:
     return str(steps[-1].reservation.token) if steps else token
 
 
-def _question_and_turn(row: DraftRow) -> tuple[str, int]:
+def _place(row: DraftRow) -> tuple[str, int]:
     return row.question, row.turn
 
 
@@ -198,8 +196,8 @@ def _blind_dialogue(records: RecordCache, reservation: ReservationRow, category:
 def following_tasks(records: RecordCache, first: AnnotatorTask, participant: str) -> tuple[AnnotatorTask, ...]:
     """Return the tasks to which an annotator's unsubmitted answers to the first category lead.
 
-    Their answers are drafts of the first category's reservation: a changed route hides them and loses none, and no
-    other annotator sees an item before the first category is submitted. Empty while questions are open, if the route
+    Their answers are drafts of the first category's reservation: a changed route hides them and loses none, and
+    nobody else sees an item before the first category is submitted. Empty while questions are open, if the route
     depends on others, or if the dialogue already has an item in a following category.
 
     Args:
@@ -274,11 +272,9 @@ def submit(records: RecordCache, token: str, participant: str) -> Submitted:
             return Submitted(open=left)
         whole = whole_answers(guideline, _seen(records, reservation, dialogue), answers)
         person = person_of(records.study(queue.study_content_id), participant, guideline.name)
-        reservation.annotation_no = reservation.annotation_no or _last_annotation_no(reservation) + 1
+        reservation.sitting = reservation.sitting or _n_sat(reservation) + 1
         submitted = annotation_by(person, guideline, dialogue.key, whole, revision=reservation.revision + 1)
-        annotation = replace(
-            submitted, shown=shown_order_of(reservation.shown), annotation_no=reservation.annotation_no
-        )
+        annotation = replace(submitted, shown=shown_order_of(reservation.shown), sitting=reservation.sitting)
         keep_labels([annotation])
         if _mark_submitted(reservation, annotation):
             count_disputed(records, reservation.item)
@@ -314,9 +310,9 @@ def replace_answers(
         before = {(answer.question, answer.turn): answer for answer in current_answers(reservation)}
         after = {(answer.question, answer.turn): answer for answer in answers}
         withdrawn = [OpenQuestion(question=question, turn=turn) for question, turn in before.keys() - after.keys()]
-        changed = [answer for ref, answer in after.items() if not _is_same(before.get(ref), answer)]
-        for ref in sorted(withdrawn, key=lambda ref: (ref.question, ref.turn or 0)):
-            clear_answer(token, participant, ref)
+        changed = [answer for place, answer in after.items() if not _is_same(before.get(place), answer)]
+        for place in sorted(withdrawn, key=lambda place: (place.question, place.turn or 0)):
+            clear_answer(token, participant, place)
         for answer in changed:
             save_answer(token, participant, answer)
         is_repeated = reservation.state == SUBMITTED and not withdrawn and not changed
@@ -361,15 +357,15 @@ def submit_sequence(records: RecordCache, token: str, others: Sequence[str], par
         rows = [own_reservation(other, participant) for other in others if other != token]
         required = [row for row in rows if ReservationState(row.state).is_live or row.item.live < row.item.passes]
         tokens = [token, *(str(row.token) for row in required)]
-        tasks = [task(records, item, participant) for item in tokens]
-        following = [other for item in tasks for other in following_tasks(records, item, participant)]
-        if any(item.open for item in (*tasks, *following)):
+        tasks = [task(records, each, participant) for each in tokens]
+        following = [other for each in tasks for other in following_tasks(records, each, participant)]
+        if any(each.open for each in (*tasks, *following)):
             return False
-        for item in tokens:
-            submit(records, item, participant)
+        for each in tokens:
+            submit(records, each, participant)
         names = [other.reservation.category for other in following]
-        for item in _reserved_siblings(token, participant, names):
-            submit(records, item, participant)
+        for each in _reserved_siblings(token, participant, names):
+            submit(records, each, participant)
     return True
 
 
@@ -411,12 +407,12 @@ def _take_following(records: RecordCache, first: ReservationRow) -> None:
                 add_draft(taken, row, quotes_of(draft))
 
 
-def _last_annotation_no(reservation: ReservationRow) -> int:
+def _n_sat(reservation: ReservationRow) -> int:
     """Return how many dialogues the annotator has submitted in this category before; count."""
     mine = ReservationRow.objects.filter(
         item__queue_id=reservation.item.queue_id, item__category=reservation.item.category
     )
-    return mine.filter(participant=reservation.participant, annotation_no__gt=0).count()
+    return mine.filter(participant=reservation.participant, sitting__gt=0).count()
 
 
 def _seen(records: RecordCache, reservation: ReservationRow, dialogue: Dialogue) -> Dialogue:
@@ -517,10 +513,10 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
         )
         QualificationRow.objects.bulk_create(
             QualificationRow(
-                participant_id=item,
+                participant_id=each,
                 category=category,
                 version=after,
-                attempt=attempts.get(item, 0) + 1,
+                attempt=attempts.get(each, 0) + 1,
                 right=0,
                 asked=0,
                 passed=True,
@@ -528,7 +524,7 @@ def carry_over(category: str, before: str, after: str, *, by: str, reason: str) 
                 reason=reason.strip(),
                 created=database_now(),
             )
-            for item in who
+            for each in who
         )
     return len(who)
 
@@ -629,7 +625,7 @@ def routed_counts(queue: str) -> tuple[int, int]:
 
 
 def annotate_again(records: RecordCache, queue: str, category: str, dialogues: Sequence[str], *, version: str) -> int:
-    """Add dialogues to a queue again, for annotation by its present version, and return their number; count.
+    """Put dialogues into a queue again, for annotation by its present version, and return their number; count.
 
     Earlier answers and routes stay as they are. Dialogues that
     the queue already asks about in that version are not added twice.

@@ -33,7 +33,7 @@ from theodolite.domain.flow import AskFunction, Exchange, Flow
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Operator, Question, QuestionLevel
-from theodolite.domain.scenario import TestPacket, first_match
+from theodolite.domain.scenario import TestPacket, found
 from theodolite.domain.study import Reference
 
 
@@ -91,13 +91,13 @@ def annotate(task: AnnotationTask) -> Flow[Annotation]:
         case PythonLabeller():
             return (yield from _by_function(task))
         case WordRule():
-            return _annotation(task, by_word_rule(labelling, task.guideline, task.dialogue, task.expected))
+            return _annotation(task, by_words(labelling, task.guideline, task.dialogue, task.expected))
         case PacketRule():
             return _annotation(task, by_packet(task.packet, task.guideline, task.dialogue))
         case RecordedLabels():
             return _annotation(task, _recorded(_question(task.guideline, labelling), labelling, task.rows))
         case HandLabels():
-            message = f"`{task.annotator.name}` labels by hand and cannot be called in a run"
+            message = f"`{task.annotator.name}` labels by hand and cannot be asked by a run"
             raise InputError(message)
         case _:
             assert_never(labelling)
@@ -162,7 +162,7 @@ def _annotation(task: AnnotationTask, answers: tuple[Answer, ...]) -> Annotation
     return _annotation_of(task, Judgement(answers=answers))
 
 
-def _annotation_of(task: AnnotationTask, judgement: Judgement) -> Annotation:
+def _annotation_of(task: AnnotationTask, found: Judgement) -> Annotation:
     return Annotation(
         unit=task.unit,
         dialogue=task.dialogue.key,
@@ -170,11 +170,11 @@ def _annotation_of(task: AnnotationTask, judgement: Judgement) -> Annotation:
         annotator_version=task.annotator_version,
         guideline=task.guideline.name,
         instrument_version=task.guideline_version,
-        answers=judgement.answers,
-        scripted=judgement.scripted,
-        votes=judgement.votes,
-        control=judgement.control,
-        answered_as="\n".join(" ".join(name.split()) for name in judgement.answered_as),
+        answers=found.answers,
+        scripted=found.scripted,
+        votes=found.votes,
+        control=found.control,
+        answered_as="\n".join(" ".join(name.split()) for name in found.answered_as),
     )
 
 
@@ -206,7 +206,7 @@ def _humanized(fields: Mapping[str, object], guideline: Guideline) -> dict[str, 
 
 def _label(value: object, question: Question) -> object:
     if isinstance(value, list):
-        return [_label(item, question) for item in value]
+        return [_label(each, question) for each in value]
     if isinstance(value, bool) and {"yes", "no"} <= set(question.scale.categories):
         return "yes" if value else "no"
     return value
@@ -215,9 +215,7 @@ def _label(value: object, question: Question) -> object:
 def _untold(answer: Answer) -> Answer:
     if answer.outcome is not Outcome.UNPARSEABLE:
         return answer
-    return replace(
-        answer, outcome=Outcome.MISSING, raw="", reasoning=answer.reasoning or "the function cannot determine it"
-    )
+    return replace(answer, outcome=Outcome.MISSING, raw="", reasoning=answer.reasoning or "the function cannot tell")
 
 
 NOT_SHOWN = "the dialogue's text is withheld"
@@ -230,7 +228,7 @@ EXPECTED = re.compile(r"\{\{\s*expected\s*\}\}")
 """Slot for a case's expected answer in the text of a rule."""
 
 
-def by_word_rule(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected: str = "") -> tuple[Answer, ...]:
+def by_words(rule: WordRule, guideline: Guideline, dialogue: Dialogue, expected: str = "") -> tuple[Answer, ...]:
     """Return a word rule's answers to its one question, for the dialogue or for each turn.
 
     A turn matches the rule if it contains one of the wanted words and none of
@@ -375,9 +373,9 @@ def _packet_answer(packet: TestPacket, guideline: Guideline, question: Question,
         reason = f"the test packet of `{dialogue.scenario}` has no signs for this question"
         return Answer(question=question.name, outcome=Outcome.MISSING, reasoning=reason)
     for turn in dialogue.turns:
-        if sign := first_match(signs, turn.response):
-            reason = f"turn {turn.number} says `{sign}`"
-            return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.present, reasoning=reason)
+        if words := found(signs, turn.response):
+            reason = f"turn {turn.number} says `{words}`"
+            return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.found, reasoning=reason)
     reason = "none of the packet's signs occurs in a response"
     return Answer(question=question.name, outcome=Outcome.ANSWERED, value=labels.absent, reasoning=reason)
 
@@ -398,12 +396,12 @@ class SignLabels:
 
     Attributes:
         side: The signs to search for.
-        present: Label if a sign is found.
+        found: Label if a sign is found.
         absent: Label if none is found.
     """
 
     side: SignSide
-    present: str
+    found: str
     absent: str
 
     def signs(self, packet: TestPacket) -> tuple[str, ...]:
@@ -444,5 +442,5 @@ def _by_rule(rule: DefectRule, question: Question) -> SignLabels | None:
         return None
     side = SignSide.WITHHELD if rule.violation is Violation.PERMITTED_WITHHELD else SignSide.RELEASED
     if rule.operator in _LOW_END:
-        return SignLabels(side, present=defects[0], absent=sound[-1])
-    return SignLabels(side, present=defects[-1], absent=sound[0])
+        return SignLabels(side, found=defects[0], absent=sound[-1])
+    return SignLabels(side, found=defects[-1], absent=sound[0])

@@ -200,10 +200,10 @@ def self_identification(text: str, names: Iterable[str] = ()) -> tuple[Identifyi
         names: Names of the study's applications and models.
 
     Example:
-        >>> [one.text for one in self_identification("I am Claude. Claude Monet was a painter.")]
+        >>> [one.words for one in self_identification("I am Claude. Claude Monet was a painter.")]
         ['Claude']
     """
-    return apart(_spans(text, tuple(names)))
+    return apart(_found(text, tuple(names)))
 
 
 def mask_naming(text: str, names: Iterable[str] = ()) -> str:
@@ -211,12 +211,12 @@ def mask_naming(text: str, names: Iterable[str] = ()) -> str:
     return masked(text, self_identification(text, names))
 
 
-def _spans(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
+def _found(text: str, names: tuple[str, ...]) -> Iterator[IdentifyingSpan]:
     anywhere, of_oneself = _patterns(names)
     for pattern in (anywhere, of_oneself, _MODEL_BY):
         for match in pattern.finditer(text):
             start, end = match.span("name")
-            yield IdentifyingSpan(kind=IdentifyingKind.APPLICATION, start=start, end=end, text=text[start:end])
+            yield IdentifyingSpan(kind=IdentifyingKind.APPLICATION, start=start, end=end, words=text[start:end])
 
 
 @lru_cache(maxsize=64)
@@ -249,11 +249,11 @@ class SecretWord:
     """A secret that a page must not reveal.
 
     Attributes:
-        text: The words as they would appear on the page.
+        words: The words as they would appear on the page.
         what: Kind of information that the words would reveal.
     """
 
-    text: str
+    words: str
     what: str
 
 
@@ -277,7 +277,7 @@ def secrets_for_testers(study: Study) -> tuple[SecretWord, ...]:
     reasons as well; see `plain_names`.
     """
     result = [*_of_applications(study), *(SecretWord(name, "a maker or model") for name in KNOWN)]
-    return tuple(dict.fromkeys(secret for secret in result if _is_telling(secret.text)))
+    return tuple(dict.fromkeys(secret for secret in result if _is_telling(secret.words)))
 
 
 def secrets_for_annotators(
@@ -293,8 +293,8 @@ def secrets_for_annotators(
     result = [
         *secrets_for_testers(study),
         *(SecretWord(level.value, "the level of testing") for level in Level),
-        *(SecretWord(text, "a person") for text in people if len(text) >= _SHORTEST),
-        *(SecretWord(text, "a dialogue's key") for text in keys if len(text) >= _SHORTEST),
+        *(SecretWord(words, "a person") for words in people if len(words) >= _SHORTEST),
+        *(SecretWord(words, "a dialogue's key") for words in keys if len(words) >= _SHORTEST),
     ]
     return tuple(dict.fromkeys(result))
 
@@ -318,10 +318,10 @@ def unblinding_words(text: str, secrets: tuple[SecretWord, ...]) -> tuple[Unblin
     """
     if not secrets:
         return ()
-    by_text = {" ".join(secret.text.lower().split()): secret for secret in secrets}
+    by_words = {" ".join(secret.words.lower().split()): secret for secret in secrets}
     result: dict[SecretWord, UnblindingWord] = {}
     for match in _pattern(secrets).finditer(text):
-        secret = by_text[" ".join(match[0].lower().split())]
+        secret = by_words[" ".join(match[0].lower().split())]
         excerpt = " ".join(text[max(match.start() - AROUND, 0) : match.end() + AROUND].split())
         result.setdefault(secret, UnblindingWord(secret, excerpt))
     return tuple(result.values())
@@ -353,12 +353,12 @@ def _of_address(url: str) -> Iterator[SecretWord]:
         yield SecretWord(result["host"], "an application's address")
 
 
-def _is_telling(text: str) -> bool:
-    return len(text) >= _SHORTEST and not _PLAIN.fullmatch(text)
+def _is_telling(words: str) -> bool:
+    return len(words) >= _SHORTEST and not _PLAIN.fullmatch(words)
 
 
 @lru_cache(maxsize=64)
 def _pattern(secrets: tuple[SecretWord, ...]) -> re.Pattern[str]:
-    longest_first = sorted({secret.text for secret in secrets}, key=lambda text: (-len(text), text))
-    any_of = "|".join(r"\s+".join(map(re.escape, text.split())) for text in longest_first)
+    longest_first = sorted({secret.words for secret in secrets}, key=lambda words: (-len(words), words))
+    any_of = "|".join(r"\s+".join(map(re.escape, words.split())) for words in longest_first)
     return re.compile(rf"(?<![\w-])(?:{any_of})(?![\w-])", re.IGNORECASE)

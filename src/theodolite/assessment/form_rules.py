@@ -128,9 +128,9 @@ def _quote(entry: object, dialogue: Dialogue) -> Quote | None:
 
 def looked_up(quote: Quote, dialogue: Dialogue) -> Quote:
     """Return a quote, marked as located if its words occur at its stated turn."""
-    text = plain_words(quote.text).strip(_EDGES)
+    words = plain_words(quote.text).strip(_EDGES)
     texts = [plain_words(side) for side in _sides(dialogue, quote.turn)]
-    return replace(quote, verified=bool(text) and any(text in side for side in texts))
+    return replace(quote, verified=bool(words) and any(words in side for side in texts))
 
 
 _MOST = 2**31
@@ -211,7 +211,7 @@ def archived(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[
 
 
 def current(instrument: Instrument, answers: Sequence[Answer], turns: Sequence[int] = ()) -> tuple[Answer, ...]:
-    """Return the answers that count: those to questions that are asked, in order of submission.
+    """Return the answers that count: those to questions that are asked, in the order in which they were given.
 
     Args:
         instrument: The questions.
@@ -294,7 +294,7 @@ NEITHER = Scale(
     kind=ScaleKind.CATEGORIES,
     labels=(
         Label(value="no further message", meaning="the user wrote nothing after it"),
-        Label(value="nothing shown", meaning="the user continued, and they show neither"),
+        Label(value="nothing shown", meaning="the user wrote on, and neither shows"),
     ),
 )
 """Reasons for "neither": two separate cases."""

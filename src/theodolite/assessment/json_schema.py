@@ -143,8 +143,8 @@ def _required(value: object, names: Sequence[str]) -> str:
     return f"lacks `{missing[0]}`" if missing else ""
 
 
-def _within(value: object, limit: float, fits: Callable[[Any, float], bool], text: str) -> str:
-    return f"is {value}; {text} {limit}" if _is_number(value) and not fits(value, limit) else ""
+def _within(value: object, limit: float, fits: Callable[[Any, float], bool], words: str) -> str:
+    return f"is {value}; {words} {limit}" if _is_number(value) and not fits(value, limit) else ""
 
 
 def _long(value: object, limit: int, kind: type[str | list[Any]], *, is_least: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from theodolite.assessment.form_rules import is_open, left_closed, looked_up
-from theodolite.domain.annotating.label_sample import LabelRow, item_of
+from theodolite.domain.annotating.label_sample import LabelSlip, item_of
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, HandLabels
 from theodolite.domain.dialogue import Dialogue
@@ -57,7 +57,7 @@ def person_of(study: Study, name: str, guideline: str) -> Annotator:
     named = {annotator.name: annotator for annotator in study.annotators}
     own = named.get(name)
     if own is not None and not own.by_hand:
-        message = f"`{name}` is an annotator of study `{study.name}` who does not label by hand; use another name"
+        message = f"`{name}` is an annotator of study `{study.name}` who does not label by hand; take another name"
         raise InputError(message)
     if own is not None and own.guideline == guideline:
         return own
@@ -89,12 +89,12 @@ def annotation_by(
     )
 
 
-def label_rows_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelRow]:
+def slips_of(guideline: Guideline, dialogue: Dialogue) -> Iterator[LabelSlip]:
     """Yield one form row for each question of a guideline, and for each turn if the question concerns turns."""
     text = dialogue_text(dialogue)
     for question in guideline.instrument.questions:
         for turn in turns_asked(question, dialogue):
-            yield LabelRow(
+            yield LabelSlip(
                 item=item_of(dialogue.key),
                 turn=turn,
                 guideline=guideline.name,
@@ -123,16 +123,16 @@ def dialogue_text(dialogue: Dialogue) -> str:
 def ask_text(guideline: Guideline, question: Question) -> str:
     """Return a question with the definition behind it and the meaning of its labels."""
     meanings = [f"{label.value}: {label.meaning}" for label in question.scale.labels if label.meaning]
-    only = f"(Only if {question.when.text}; otherwise leave it empty.)" if question.when else ""
+    only = f"(Only where {question.when.text}; else leave it open.)" if question.when else ""
     return "\n".join(part for part in (question.text, only, guideline.definition.strip(), *meanings) if part)
 
 
 def allowed_text(question: Question) -> str:
     """Return the permitted answers, e.g. `1 to 5` or `yes | no | unable to determine`."""
-    texts = [_scale_words(question.scale)]
-    texts += [UNABLE] if question.may_be_unable else []
-    texts += [NOT_APPLICABLE] if question.may_not_apply else []
-    return " | ".join(texts)
+    words = [_scale_words(question.scale)]
+    words += [UNABLE] if question.may_be_unable else []
+    words += [NOT_APPLICABLE] if question.may_not_apply else []
+    return " | ".join(words)
 
 
 def _scale_words(scale: Scale) -> str:

@@ -50,15 +50,15 @@ def redactions_of(dialogue: Dialogue, words: str, *, shown_in: tuple[str, ...] =
         Redaction(turn=turn.number, side=side, start=start, end=start + len(words), shown_in=shown_in)
         for turn in dialogue.turns
         for side, text in ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
-        for start in _occurrences(text, words)
+        for start in _places(text, words)
     )
     if not result:
-        message = f"the words {words!r} are not in the dialogue; copy them exactly"
+        message = f"the words {words!r} stand nowhere in the dialogue; copy them as they stand there"
         raise InputError(message)
     return result
 
 
-def _occurrences(text: str, words: str) -> list[int]:
+def _places(text: str, words: str) -> list[int]:
     positions, start = [], text.find(words) if words else -1
     while start >= 0:
         positions.append(start)
@@ -93,19 +93,17 @@ def _of_turn(turn: Turn, names: Sequence[str], shown_in: tuple[str, ...]) -> Ite
     sides = ((TurnText.PROMPT, turn.prompt), (TurnText.RESPONSE, turn.response))
     result = [(side, detail) for side, text in sides for detail in personal_details(text)]
     if result:
-        kinds = ", ".join(dict.fromkeys(f"{item.kind.value} in the {side.value}" for side, item in result))
+        kinds = ", ".join(dict.fromkeys(f"{one.kind.value} in the {side.value}" for side, one in result))
         hidden = tuple(
-            Redaction(turn=turn.number, side=side, start=item.start, end=item.end, shown_in=shown_in)
-            for side, item in result
+            Redaction(turn=turn.number, side=side, start=one.start, end=one.end, shown_in=shown_in)
+            for side, one in result
         )
         yield Suspicion(_flag(FlagKind.PII, turn, f"Looks like: {kinds}"), hidden)
     if n := len(self_identification(turn.response, names)):
         times = "once" if n == 1 else f"{n} times"
         yield Suspicion(_flag(FlagKind.SELF_IDENTIFICATION, turn, f"The response names itself or a maker {times}"))
-    if danger_of_text(turn.prompt):
-        yield Suspicion(
-            _flag(FlagKind.WELLBEING, turn, "The prompt contains words that may indicate danger to a person")
-        )
+    if words_of_danger(turn.prompt):
+        yield Suspicion(_flag(FlagKind.WELLBEING, turn, "The prompt holds words by which somebody may be in danger"))
 
 
 def _flag(kind: FlagKind, turn: Turn, note: str) -> Flag:
@@ -156,10 +154,10 @@ def personal_details(text: str, regions: Sequence[str] = REGIONS) -> tuple[Ident
         regions: Countries (two letters) whose phone numbers are matched without a country code.
 
     Example:
-        >>> [(one.kind.value, one.text) for one in personal_details("Write to ana@example.org")]
+        >>> [(one.kind.value, one.words) for one in personal_details("Write to ana@example.org")]
         [('e-mail address', 'ana@example.org')]
     """
-    return apart(_spans(text, regions))
+    return apart(_found(text, regions))
 
 
 def mask_personal(text: str) -> str:
@@ -167,7 +165,7 @@ def mask_personal(text: str) -> str:
     return masked(text, personal_details(text))
 
 
-def _spans(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
+def _found(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
     """Yield the matches, the surest first: it wins if two overlap."""
     yield from _matching(IdentifyingKind.EMAIL, _EMAIL, text, lambda _: True)
     yield from _matching(IdentifyingKind.IP_ADDRESS, _IPV4, text, _is_address)
@@ -186,7 +184,7 @@ def _matching(
 ) -> Iterator[IdentifyingSpan]:
     for match in pattern.finditer(text):
         if is_valid(match.group()):
-            yield IdentifyingSpan(kind=kind, start=match.start(), end=match.end(), text=match.group())
+            yield IdentifyingSpan(kind=kind, start=match.start(), end=match.end(), words=match.group())
 
 
 def _checks(name: str) -> Callable[[str], bool]:
@@ -218,7 +216,7 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[IdentifyingSpan]:
 
     for region in (None, *regions):
         for match in PhoneNumberMatcher(text, region):
-            yield IdentifyingSpan(kind=IdentifyingKind.PHONE, start=match.start, end=match.end, text=match.raw_string)
+            yield IdentifyingSpan(kind=IdentifyingKind.PHONE, start=match.start, end=match.end, words=match.raw_string)
 
 
 _ONESELF = r"(?:my\s?self|me)"
@@ -242,7 +240,7 @@ _WORDS = re.compile(
 )
 
 
-def danger_of_text(text: str) -> tuple[str, ...]:
+def words_of_danger(text: str) -> tuple[str, ...]:
     """Return words of a prompt by which its writer may be in danger, each once, in order.
 
     Args:
@@ -351,7 +349,7 @@ def identifiers(text: str) -> tuple[IdentifyingSpan, ...]:
     """Return parts of a text that may identify a person, in order; a person decides about each.
 
     Example:
-        >>> [(one.kind.value, one.text) for one in identifiers("My name is Ana Silva, born on 3 May 1980.")]
+        >>> [(one.kind.value, one.words) for one in identifiers("My name is Ana Silva, born on 3 May 1980.")]
         [("person's name", 'Ana Silva'), ('date of birth', '3 May 1980')]
     """
     return apart(_identifiers_in(text))
@@ -373,4 +371,4 @@ def _identifiers_in(text: str) -> Iterator[IdentifyingSpan]:
 
 
 def _span(kind: IdentifyingKind, match: re.Match[str], group: int) -> IdentifyingSpan:
-    return IdentifyingSpan(kind=kind, start=match.start(group), end=match.end(group), text=match.group(group))
+    return IdentifyingSpan(kind=kind, start=match.start(group), end=match.end(group), words=match.group(group))

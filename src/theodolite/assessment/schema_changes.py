@@ -116,40 +116,38 @@ def _change(before: Guideline | None, after: Guideline) -> CategoryChange:
 def _differences(before: Guideline, after: Guideline) -> tuple[str, ...]:
     was = {question.name: question for question in before.instrument.questions}
     now = {question.name: question for question in after.instrument.questions}
-    differences = [f"`{name}` is no longer asked" for name in was if name not in now]
+    differences = [f"`{name}` is asked no more" for name in was if name not in now]
     differences += [f"`{name}` is new" for name in now if name not in was]
     differences += [
-        f"`{name}`: {', '.join(change)}"
-        for name in now
-        if name in was and (change := _question_changes(was[name], now[name]))
+        f"`{name}`: {', '.join(words)}" for name in now if name in was and (words := _differs(was[name], now[name]))
     ]
     if [name for name in was if name in now] != [name for name in now if name in was]:
-        differences.append("the questions are in another order")
+        differences.append("the questions stand in another order")
     if before.definition != after.definition:
-        differences.append("the definition has another wording")
+        differences.append("the definition reads otherwise")
     if before.guidance != after.guidance:
-        differences.append("has other notes for its application")
+        differences.append("other notes say how it is to be applied")
     if _rules(before) != _rules(after):
         differences.append("other answers are defects")
     if before.examples != after.examples:
-        differences.append("other worked examples, and therefore another test")
+        differences.append("there are other worked examples, and so another test")
     return tuple(differences)
 
 
-def _question_changes(was: Question, now: Question) -> list[str]:
+def _differs(was: Question, now: Question) -> list[str]:
     """Return the changes of one question."""
     compared = {
         "reads otherwise": (was.text, now.text),
-        "has other answers": (answers_of(was), answers_of(now)),
-        "explains its answers differently": (meanings_of(was.scale), meanings_of(now.scale)),
-        "the other end of its scale is the bad one": (was.scale.orientation, now.scale.orientation),
-        "is asked about something else": (was.level, now.level),
+        "takes other answers": (answers_of(was), answers_of(now)),
+        "explains its answers otherwise": (meanings_of(was.scale), meanings_of(now.scale)),
+        "another end of its scale is the bad one": (was.scale.orientation, now.scale.orientation),
+        "is asked of something else": (was.level, now.level),
         "is asked after another answer": (was.when, now.when),
-        "has other explanatory notes": (was.guidance, now.guidance),
+        "is explained by other notes": (was.guidance, now.guidance),
         "has other examples": (was.exemplars, now.exemplars),
-        "has another rule for varied orders": (was.stays, now.stays),
+        "may be moved or not, where orders are varied": (was.stays, now.stays),
     }
-    return [change for change, (one, other) in compared.items() if one != other]
+    return [words for words, (one, other) in compared.items() if one != other]
 
 
 def _form(question: Question) -> str:
@@ -206,10 +204,10 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
     """
     was = {question.name: question for question in before.instrument.questions}
     now = {question.name: question for question in after.instrument.questions}
-    direct = {name: _direct(was.get(name), item, before, after) for name, item in now.items()}
+    direct = {name: _direct(was.get(name), one, before, after) for name, one in now.items()}
     result = []
     for name, (kinds, differences) in direct.items():
-        through = _through(name, now, {item for item, (touches, _) in direct.items() if touches})
+        through = _through(name, now, {each for each, (touches, _) in direct.items() if touches})
         if kinds or through:
             result.append(
                 QuestionTouch(question=name, kinds=kinds or (Touch.THROUGH,), differences=differences, through=through)
@@ -220,7 +218,7 @@ def touched(before: Guideline, after: Guideline) -> tuple[QuestionTouch, ...]:
 
 def is_same(guideline: Guideline, other: Guideline) -> bool:
     """Return whether two guidelines have the same content, regardless of where they come from."""
-    first, there = (canonical_json(replace(item, origin=Origin.STUDY)) for item in (guideline, other))
+    first, there = (canonical_json(replace(each, origin=Origin.STUDY)) for each in (guideline, other))
     return first == there
 
 
@@ -232,11 +230,11 @@ def _direct(
         return (Touch.NEW,), ()
     compared = (
         (Touch.WORDS, "reads otherwise", was.text, now.text),
-        (Touch.WORDS, "explains its answers differently", meanings_of(was.scale), meanings_of(now.scale)),
+        (Touch.WORDS, "explains its answers otherwise", meanings_of(was.scale), meanings_of(now.scale)),
         (Touch.WORDS, "has other notes or examples", (was.guidance, was.exemplars), (now.guidance, now.exemplars)),
-        (Touch.WORDS, "is below another definition", before.definition, after.definition),
-        (Touch.WORDS, "is below other notes of its category", before.guidance, after.guidance),
-        (Touch.ANSWERS, "has other answers", answers_of(was), answers_of(now)),
+        (Touch.WORDS, "stands under another definition", before.definition, after.definition),
+        (Touch.WORDS, "stands under other notes of its category", before.guidance, after.guidance),
+        (Touch.ANSWERS, "takes other answers", answers_of(was), answers_of(now)),
         (Touch.ANSWERS, "has another bad end", was.scale.orientation, now.scale.orientation),
         (
             Touch.ANSWERS,
@@ -244,11 +242,11 @@ def _direct(
             _rules_of_question(before, now.name),
             _rules_of_question(after, now.name),
         ),
-        (Touch.ASKED_ELSEWHERE, "is asked about something else", was.level, now.level),
-        (Touch.ASKED_ELSEWHERE, "is asked after another answer", was.when, now.when),
+        (Touch.PLACE, "is asked of something else", was.level, now.level),
+        (Touch.PLACE, "is asked after another answer", was.when, now.when),
     )
-    changed = [(kind, change) for kind, change, item, other in compared if item != other]
-    return tuple(dict.fromkeys(kind for kind, _ in changed)), tuple(change for _, change in changed)
+    differing = [(kind, words) for kind, words, one, other in compared if one != other]
+    return tuple(dict.fromkeys(kind for kind, _ in differing)), tuple(words for _, words in differing)
 
 
 def _rules_of_question(guideline: Guideline, question: str) -> list[tuple[str, str, Mapping[str, str]]]:
@@ -328,7 +326,7 @@ def allot(sizes: Mapping[str, int], weights: Mapping[str, float], n: int, *, lea
         least: Smallest draw from each stratum, as far as its size allows; count.
 
     Returns:
-        Counts that add up to `n`, or to all members if there are fewer.
+        Counts that add up to `n`, or to all members where there are fewer.
     """
     counts = {name: min(size, least) for name, size in sizes.items() if size}
     while sum(counts.values()) > max(n, 0):

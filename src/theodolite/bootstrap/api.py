@@ -26,7 +26,7 @@ from theodolite.domain.errors import InputError, RunStopped, did_you_mean
 from theodolite.domain.estimate import Findings
 from theodolite.domain.evidence import Evidence
 from theodolite.domain.gate import GateResult, GateState, worst_of
-from theodolite.domain.plan import run_sessions, selection_of
+from theodolite.domain.plan import held_by_runs, selection_of
 from theodolite.domain.run import Failure, Spending
 from theodolite.execution.clients import Clients
 from theodolite.measurement.sample_size import compare_sides
@@ -36,11 +36,12 @@ from theodolite.reporting.comparing.text import comparison_text
 from theodolite.reporting.exporting.dialogue_rows import dialogue_columns, dialogue_rows
 from theodolite.reporting.exporting.figures import figures_of
 from theodolite.reporting.queries.cases import cases_of, rules_of
-from theodolite.reporting.queries.dispositions import dispositions_of
+from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.queries.gates import gate_facts, gate_results, rate_text, subject_text
-from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates, rates_of
-from theodolite.reporting.text import estimates, figures
-from theodolite.reporting.text.descriptions import heading_of
+from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.words.estimates import rate_text as words_of_rate
 from theodolite.usecases.running import RunOptions, RunStatus, check_endpoints
 
 if TYPE_CHECKING:
@@ -94,8 +95,8 @@ class _Call:
             return self._open_written(self.study)
         if self.applications or self.judges or self.cases is not None:
             message = (
-                f"`applications`, `cases` and `judges` require a study passed as a dict; `{self.study}` is a"
-                " path. Add them to its file, or pass the study as a dict"
+                f"`applications`, `cases` and `judges` belong to a study that is given as a dict; `{self.study}` is a"
+                " path. Write them into its file, or pass the study as a dict"
             )
             raise InputError(message)
         context = open_study(self.study)
@@ -117,7 +118,7 @@ class _Call:
 
     async def hold(self, context: StudyContext) -> RunResult:
         """Run the study until its plan is complete or a stop condition holds."""
-        part = selection_of(self.only, run_sessions(context.sessions), context.loaded.study.personas)
+        part = selection_of(self.only, held_by_runs(context.sessions), context.loaded.study.personas)
         options = replace(self.options, concurrency=slots_for(context), selection=part)
         return await run_study(context, options, progress=self.progress or Silent(), before_asking=_check_endpoint)
 
@@ -188,8 +189,8 @@ def run(
     )
     context = call.open()
     try:
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            result = pool.submit(asyncio.run, call.hold(context)).result()
+        with ThreadPoolExecutor(max_workers=1) as room:
+            result = room.submit(asyncio.run, call.hold(context)).result()
         return call.result(context, result)
     finally:
         context.close()
@@ -355,9 +356,7 @@ class StudyRun:
         Raises:
             InputError: If pandas is not installed, or the review is missing.
         """
-        if include_text and any(
-            dialogue.tester_type.value == "person" for dialogue in self.evidence.archive.dialogues()
-        ):
+        if include_text and any(dialogue.held_by.value == "person" for dialogue in self.evidence.archive.dialogues()):
             require_privacy_review(self.context.loaded.folder, self.evidence.run.number)
         return _frame(self.evidence, dialogue_rows(self.evidence, include_text=include_text))
 
@@ -430,18 +429,18 @@ class StudyRun:
         rates = rates_of(self.findings, self.evidence.study)
         lead = [
             rate
-            for guideline, item in rules_of(self.evidence.study)
-            for rate in lead_rates(rates, guideline.name, item.name)
+            for guideline, one in rules_of(self.evidence.study)
+            for rate in lead_rates(rates, guideline.name, one.name)
         ]
-        shown = [f"{rate.measurement.application} {rate.annotator} {_rate_text(rate)}" for rate in lead[:2]]
+        shown = [f"{rate.measurement.application} {rate.annotator} {_rate_words(rate)}" for rate in lead[:2]]
         more = f"; {len(lead) - 2} more in to_frame() and the report" if len(lead) > 2 else ""
         return ("; ".join(shown) or "none: no label and no defect rule") + more
 
     def _labelled_text(self) -> str:
-        dispositions = dispositions_of(self.evidence.study, cases_of(self.evidence.answers))
+        accounts = accounts_of(self.evidence.study, cases_of(self.evidence.answers))
         labelled, planned = (
-            sum(disposition.labelled.n for disposition in dispositions),
-            sum(disposition.planned for disposition in dispositions),
+            sum(account.labelled.n for account in accounts),
+            sum(account.planned for account in accounts),
         )
         return f"{figures.count(labelled)} of {figures.count(planned)} labelled"
 
@@ -449,19 +448,19 @@ class StudyRun:
         """Return rates as figures, completeness and gates, for notebooks."""
         head, _, completeness, gates, _ = self._lines()
         plots = figures_of(self.evidence, self.findings)
-        titles = ", ".join(heading_of(guideline, item) for guideline, item in rules_of(self.evidence.study))
+        titles = ", ".join(heading_of(guideline, one) for guideline, one in rules_of(self.evidence.study))
         parts = [figure.svg for figure in plots[:4]]
         more = f"<p>{len(plots) - 4} more figures are in the report.</p>" if len(plots) > 4 else ""
         texts = (f"<p>{escape(line)}</p>" for line in (completeness, gates, f"Report: {self.written.report}"))
         return f"<div><h3>{escape(head)}</h3><p>{escape(titles)}</p>{''.join(parts)}{more}{''.join(texts)}</div>"
 
 
-def _rate_text(rate: Rate) -> str:
-    """Return a rate with its interval, or with its bound if no defect was found, as in figures and summaries."""
+def _rate_words(rate: Rate) -> str:
+    """Return a rate with its interval, or with its bound where no defect was found, as in figures and summaries."""
     result = rate.measurement.result
     if rate.defects or rate.estimate is None or result.n < figures.FEW:
-        return estimates.rate_text(result)
-    return f"0 of {figures.count(result.n)} ({figures.percent(0.0)}, {interval_text(rate)})"
+        return words_of_rate(result)
+    return f"0 of {figures.count(result.n)} ({figures.percent(0.0)}, {interval_words(rate)})"
 
 
 def _frame(evidence: Evidence, rows: Iterable[Mapping[str, object]]) -> DataFrame:

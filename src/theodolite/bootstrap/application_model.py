@@ -72,7 +72,7 @@ class ApplicationModel:
         self._loaded: LoadedStudy = load_study(Path(study), resolver=resource_resolver())
         chosen = chosen_applications(self._loaded, application)
         if len(chosen) > 1:
-            names = ", ".join(item.name for item in chosen)
+            names = ", ".join(one.name for one in chosen)
             message = f"study `{self._loaded.study.name}` has several applications: {names}; name one"
             raise InputError(message)
         require_code_permission(self._loaded)
@@ -98,8 +98,8 @@ class ApplicationModel:
         client, had = connected.client, [(exchange.prompt, exchange.response) for exchange in history]
         if isinstance(client, Conversing) and connected.known.get(session, []) != had:
             message = (
-                f"application `{self.application.name}` keeps its own state and cannot continue a changed or foreign "
-                "conversation; use an application that receives its history with each call"
+                f"application `{self.application.name}` keeps its own state and cannot continue a conversation that was"
+                " changed or held elsewhere; use an application that takes its history with each call"
             )
             raise InputError(message)
         if session not in connected.known and isinstance(client, Admitting):
@@ -116,8 +116,8 @@ class ApplicationModel:
         if (strange or has_tools) and not self._drops:
             came = " and ".join([*(f"{role} messages" for role in strange), *(["tools"] if has_tools else [])])
             message = (
-                f"application `{self.application.name}` accepts only user messages and got {came}; drop them with "
-                "unsupported=drop"
+                f"application `{self.application.name}` takes user messages alone and got {came};"
+                " leave them out with unsupported=drop"
             )
             raise InputError(message)
         exchanges: list[Exchange] = []
@@ -129,7 +129,7 @@ class ApplicationModel:
                 exchanges.append(Exchange(prompt="\n\n".join(prompts), response=line.text))
                 prompts = []
         if not prompts:
-            message = f"application `{self.application.name}` answers user messages, but the last message is not one"
+            message = f"application `{self.application.name}` answers user messages, and the last message is none"
             raise InputError(message)
         return "\n\n".join(prompts), exchanges
 

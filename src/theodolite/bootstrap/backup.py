@@ -95,7 +95,7 @@ def back_up(workspace: Path, database_url: str, target: Path, *, now: datetime) 
         StoreError: If the database cannot be read.
     """
     if target.exists():
-        message = f"the file `{target}` exists; choose another name with --out, or delete it"
+        message = f"the file `{target}` exists; give another name with --out, or delete it"
         raise InputError(message)
     if not database_url and not (workspace / DATABASE_NAME).is_file():
         message = f"the workspace `{workspace}` has no database to back up; run a study first"
@@ -155,10 +155,13 @@ def restore(source: Path, workspace: Path, database_url: str) -> Backup:
 
 
 def _copy_postgresql(folder: Path, database_url: str) -> None:
+    from theodolite.bootstrap.backup import copy_database
+
     copy_database(folder, database_url, to_postgresql=False)
 
 
 def _copy_to_postgresql(folder: Path, database_url: str) -> None:
+    from theodolite.bootstrap.backup import copy_database
     from theodolite.bootstrap.migration import migrate
 
     migrate(folder, database_settings(folder), whole=True)  # a copy needs the tables of this version
@@ -237,18 +240,18 @@ def _unpack(source: Path, folder: Path) -> Backup:
     return backup
 
 
-def _manifest_of(manifest: dict[str, Any], source: Path) -> Backup:
-    if manifest["format"] != FORMAT:
+def _manifest_of(found: dict[str, Any], source: Path) -> Backup:
+    if found["format"] != FORMAT:
         message = (
-            f"the backup `{source}` has format {manifest['format']}, but this program reads {FORMAT}; use theodolite "
-            f"{manifest.get('program', 'of a later version')}"
+            f"the backup `{source}` has format {found['format']}, and this program reads {FORMAT}; use theodolite "
+            f"{found.get('program', 'of a later version')}"
         )
         raise InputError(message)
-    files = tuple(BackedUpFile(**file) for file in manifest["files"])
+    files = tuple(BackedUpFile(**file) for file in found["files"])
     if DATABASE_NAME not in {file.path for file in files}:
         message = f"`{DATABASE_NAME}` is missing"
         raise ValueError(message)
-    return Backup(manifest["made"], manifest["program"], manifest["rows"], files)
+    return Backup(found["made"], found["program"], found["rows"], files)
 
 
 def _unpack_file(archive: zipfile.ZipFile, file: BackedUpFile, folder: Path) -> None:
@@ -262,7 +265,7 @@ def _unpack_file(archive: zipfile.ZipFile, file: BackedUpFile, folder: Path) -> 
     target.chmod(0o600)
     with target.open("rb") as stream:
         if file_digest(stream, "sha256").hexdigest() != file.sha256:
-            message = f"`{file.path}` does not match its hash in the backup"
+            message = f"`{file.path}` has another hash than the backup states"
             raise ValueError(message)
 
 
@@ -325,14 +328,14 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
     make_workspace(workspace)
     configure_django(source, serving_settings(source, secret_key=token_hex()))  # nothing is signed
     from theodolite.bootstrap.migration import has_tables, migrate
-    from theodolite.store.executor import DatabaseLocation, database_thread
+    from theodolite.store.executor import Place, database_thread
 
     if not has_tables(workspace, source):
-        message = f"the database {DatabaseLocation(source, workspace).name} has no tables to copy; run a study first"
+        message = f"the database {Place(source, workspace).name} has no tables to copy; run a study first"
         raise NotFound(message)
     migrate(workspace, target, whole=True)
     with database_thread(source) as thread:
-        tables = thread.call(lambda: _copy(target, DatabaseLocation(target, workspace)))
+        tables = thread.call(lambda: _copy(target, Place(target, workspace)))
     if to_postgresql:
         configure_django(target)
         from theodolite.store.contents import Contents
@@ -342,19 +345,19 @@ def copy_database(workspace: Path, database_url: str, *, to_postgresql: bool) ->
     return tables
 
 
-def _copy(target: dict[str, Any], location: Any) -> tuple[CopiedTable, ...]:
+def _copy(target: dict[str, Any], place: Any) -> tuple[CopiedTable, ...]:
     from theodolite.store.statements import without_time_limits
 
     settings = connections.configure_settings({"default": dict(target)})["default"]
     connections[_TARGET] = load_backend(settings["ENGINE"]).DatabaseWrapper(settings, _TARGET)
     try:
-        with location.translated():
+        with place.translated():
             for alias in ("default", _TARGET):
                 without_time_limits(connections[alias])
-        with location.translated(), transaction.atomic():
+        with place.translated(), transaction.atomic():
             _fix_state()
             models = _models()
-            _require_no_runs(models, location.name)
+            _require_no_runs(models, place.name)
             with transaction.atomic(using=_TARGET):
                 for model in models:
                     rows = _rows_of(model, _TARGET)
@@ -363,7 +366,7 @@ def _copy(target: dict[str, Any], location: Any) -> tuple[CopiedTable, ...]:
                 for model in models:
                     _insert_all(model)
                 _reset_numbers(models)
-                return tuple(table for model in models if (table := _compared(model, location.name)).rows)
+                return tuple(table for model in models if (table := _compared(model, place.name)).rows)
     finally:
         connections[_TARGET].close()
         del connections[_TARGET]

@@ -24,7 +24,7 @@ from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.reports import facts_of, write_reports
 from theodolite.bootstrap.study_context import StudyContext, dialogue_summaries, open_study
 from theodolite.config.histories import HistoryForm, ScoreTable, read_history
-from theodolite.config.load_context import reading_aids_text, report_assets
+from theodolite.config.load_context import report_assets, report_words
 from theodolite.config.permissions import study_file
 from theodolite.config.series import SeriesStudies, series_studies
 from theodolite.config.tables import OnRows, read_table
@@ -50,7 +50,7 @@ from theodolite.reporting.monitoring.text import watch_text
 from theodolite.reporting.results.document import results_document
 from theodolite.reporting.series.page import series_html
 from theodolite.reporting.series.sides import SeriesResults, SeriesStudy, series_document
-from theodolite.reporting.text.reading_aids import read_reading_aids
+from theodolite.reporting.words.reading_aids import read_words
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.audiences import Audience, AudienceKind, audience_named, series_for
@@ -74,7 +74,7 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
     name, runs = context.loaded.study.name, context.store.runs(context.loaded.study.name)
     run = next((run for run in runs if run.number == number), None)
     if run is None:
-        have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it has not been run here"
+        have = f"it has {', '.join(str(run.number) for run in runs)}" if runs else "it was never run here"
         message = f"study `{name}` has no run {number}; {have}"
         raise InputError(message)
     study = context.store.study(run.study_version)
@@ -83,21 +83,21 @@ def context_of_run(context: StudyContext, number: int) -> StudyContext:
     plan, sessions = draw_plan(study, recordings)
     if version_of(plan) != run.plan_version:
         message = (
-            f"run {number} of study `{name}` can no longer be read: its recorded rows, or the rules that sample "
-            "sessions, have changed since. If its results.json was saved, compare that file"
+            f"run {number} of study `{name}` cannot be read any more: its recorded rows, or the rules by which"
+            " sessions were drawn, have changed since. Its results.json can be compared, where it was kept"
         )
         raise InputError(message)
     loaded = replace(context.loaded, study=study, recordings=recordings)
-    sessions = event_sessions(study, sessions, _dialogues_by_then(context.store, run))
+    sessions = event_sessions(study, sessions, _held_by_then(context.store, run))
     return replace(context, loaded=loaded, plan=plan, sessions=sessions, chosen=run)
 
 
-def _dialogues_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
+def _held_by_then(store: DjangoStore, run: Run) -> list[LiveDialogueSummary]:
     """Return the dialogues of people up to the last one of a run."""
     summaries = dialogue_summaries(store, run.study)
     if not summaries:
         return []
-    theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.tester_type is TesterType.PERSON}
+    theirs = {dialogue.key for dialogue in store.dialogues(run) if dialogue.held_by is TesterType.PERSON}
     last = max((item.ordinal for item in summaries if item.unit in theirs), default=-1)
     return [item for item in summaries if item.ordinal <= last]
 
@@ -122,7 +122,7 @@ class Compared:
 
 
 @dataclass(slots=True)
-class _ComparisonContext:
+class _Desk:
     """Reads each location once, and keeps open the studies whose texts may be needed."""
 
     stack: ExitStack
@@ -130,11 +130,11 @@ class _ComparisonContext:
     sides: dict[str, tuple[ComparedSide, ...]] = field(default_factory=dict)
     benches: dict[str, StudyContext] = field(default_factory=dict)
 
-    def sides_at(self, source: str) -> tuple[ComparedSide, ...]:
+    def sides_at(self, place: str) -> tuple[ComparedSide, ...]:
         """Return the sides of a results file, or of a study's run: the latest, or the one behind `@`."""
-        if source not in self.sides:
-            self.sides[source] = sides_of(self._results(source), source)
-        return self.sides[source]
+        if place not in self.sides:
+            self.sides[place] = sides_of(self._results(place), place)
+        return self.sides[place]
 
     def _results(self, source: str) -> Mapping[str, object]:
         if not source.endswith(".json"):
@@ -155,13 +155,13 @@ class _ComparisonContext:
             raise InputError(message) from error
         return read if isinstance(read, dict) else {}
 
-    def words_of(self, source: str, side: ComparedSide, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+    def words_of(self, place: str, side: ComparedSide, labels: set[str]) -> Iterator[tuple[tuple[str, str], Dialogue]]:
         """Yield the dialogues of a side, if its study is available."""
-        context = self.benches.get(source)
+        context = self.benches.get(place)
         if context is None:
             return
-        positions = [at for label in labels if (at := context.sessions.find(label)) is not None]
-        for dialogue in context.archive().dialogues(at=positions):
+        sources = [at for label in labels if (at := context.sessions.find(label)) is not None]
+        for dialogue in context.archive().dialogues(at=sources):
             yield (side.name, dialogue.label), dialogue
 
 
@@ -189,10 +189,10 @@ def compare(
         InputError: If a location contains nothing comparable.
     """
     with ExitStack() as stack:
-        context = _ComparisonContext(stack, environ)
-        chosen = _by_mitigation(context, first or study) if by_mitigation else _pairs(context, first, second, study)
+        desk = _Desk(stack, environ)
+        chosen = _by_mitigation(desk, first or study) if by_mitigation else _pairs(desk, first, second, study)
         comparisons = tuple(item for _, item in chosen)
-        text = dict(entry for sources, item in chosen for entry in _words(context, sources, item))
+        text = dict(entry for sources, item in chosen for entry in _words(desk, sources, item))
         folder = Path(out) if out else Path()
         page, data = folder / COMPARISON_PAGE, folder / COMPARISON_DATA
         write_whole(page, comparison_html(comparisons, text))
@@ -225,8 +225,8 @@ def differences_from(
         InputError: If the baseline contains nothing comparable.
     """
     with ExitStack() as stack:
-        source, application = _source_and_application(baseline, context.path)
-        before = _chosen(_ComparisonContext(stack, environ), source, application)
+        source, application = _place(baseline, context.path)
+        before = _chosen(_Desk(stack, environ), source, application)
         now = sides_of(results_document(evidence, findings, facts_of(context)), context.path)
         known = {side.application: side for side in before}
         pairs = [
@@ -247,23 +247,23 @@ def differences_from(
 _Chosen = tuple[tuple[str, str], Comparison]
 
 
-def _by_mitigation(context: _ComparisonContext, source: str) -> list[_Chosen]:
-    sides = context.sides_at(source)
+def _by_mitigation(desk: _Desk, source: str) -> list[_Chosen]:
+    sides = desk.sides_at(source)
     result = compare_by_mitigation(sides)
     if not result:
         have = "; ".join(f"`{side.name}` has {', '.join(side.mitigations) or 'none'}" for side in sides)
         among = " and are variants of one" if any(side.family for side in sides) else ""
         message = (
             f"no two applications of `{source}` differ by one mitigation{among}: {have}."
-            " Declare them under `mitigations`, and the base application under `variant_of`"
+            " Name them under `mitigations`, and whose variant an application is under `variant_of`"
         )
         raise InputError(message)
     return [((source, source), item) for item in result]
 
 
-def _pairs(context: _ComparisonContext, first: str, second: str, study: str) -> list[_Chosen]:
-    current, there = _source_and_application(first, study), _source_and_application(second, study)
-    sides = _chosen(context, *current), _chosen(context, *there)
+def _pairs(desk: _Desk, first: str, second: str, study: str) -> list[_Chosen]:
+    current, there = _place(first, study), _place(second, study)
+    sides = _chosen(desk, *current), _chosen(desk, *there)
     if len(sides[0]) == len(sides[1]) == 1:
         pairs = [(sides[0][0], sides[1][0])]
     else:
@@ -272,14 +272,14 @@ def _pairs(context: _ComparisonContext, first: str, second: str, study: str) -> 
     if not pairs:
         message = (
             f"`{first}` and `{second}` have no application in common: {_names(sides[0])}; {_names(sides[1])}."
-            f" Name one of each:  SOURCE{_MARK}APPLICATION"
+            f" Name one of each:  PLACE{_MARK}APPLICATION"
         )
         raise InputError(message)
     named = [_apart(item, other, (current[0], there[0])) for item, other in pairs]
     return [((current[0], there[0]), compare_sides(item, other)) for item, other in named]
 
 
-def _source_and_application(text: str, study: str) -> tuple[str, str]:
+def _place(text: str, study: str) -> tuple[str, str]:
     """Return a location and an application in it; text that is not a location names an application of the study."""
     source, _, application = text.partition(_MARK)
     if (run := _RUN.fullmatch(source)) and not run["study"]:
@@ -300,8 +300,8 @@ def _is_study(source: str) -> bool:
     return not isinstance(study_file(Path(source)), LocatedDiagnostic)
 
 
-def _chosen(context: _ComparisonContext, source: str, application: str) -> Sequence[ComparedSide]:
-    sides = context.sides_at(source)
+def _chosen(desk: _Desk, source: str, application: str) -> Sequence[ComparedSide]:
+    sides = desk.sides_at(source)
     if not application:
         return sides
     known = {side.application: side for side in sides}
@@ -331,12 +331,10 @@ def _apart(
     )
 
 
-def _words(
-    context: _ComparisonContext, sources: tuple[str, str], comparison: Comparison
-) -> Iterator[tuple[tuple[str, str], Dialogue]]:
+def _words(desk: _Desk, sources: tuple[str, str], comparison: Comparison) -> Iterator[tuple[tuple[str, str], Dialogue]]:
     flips = [flip for rate in comparison.rates for flip in rate.flips]
-    yield from context.words_of(sources[0], comparison.first, {flip.first for flip in flips})
-    yield from context.words_of(sources[1], comparison.second, {flip.second for flip in flips})
+    yield from desk.words_of(sources[0], comparison.first, {flip.first for flip in flips})
+    yield from desk.words_of(sources[1], comparison.second, {flip.second for flip in flips})
 
 
 MONITOR_PAGE = "monitor.html"
@@ -351,7 +349,7 @@ class Request:
     """Target and settings of a monitor.
 
     Attributes:
-        source: A study, a table of scores, or a database.
+        place: A study, a table of scores, or a database.
         query: Query for a database; empty for everything else.
         form: Format of a table's rows.
         watched: Which scores of a study.
@@ -360,7 +358,7 @@ class Request:
         out: Folder for page and data; default: the folder of the history.
     """
 
-    source: str
+    place: str
     query: str = ""
     form: HistoryForm = field(default_factory=HistoryForm)
     watched: Watched = field(default_factory=Watched)
@@ -380,7 +378,7 @@ class Seen:
 
     def screen(self, *, width: int, unicode: bool) -> str:
         """Return the result as a terminal shows it."""
-        text = read_reading_aids(reading_aids_text())
+        text = read_words(report_words())
         return watch_text(self.watch, text, width=width, unicode=unicode, chart=self.page, data=self.data)
 
 
@@ -403,7 +401,7 @@ def keep_watch(request: Request, *, environ: Mapping[str, str] | None = None, on
     code = 1 if any(counts(alert, request.since) for alert in watch.alerts) else 0
     path = Path(request.out) if request.out else folder
     page, data = path / MONITOR_PAGE, path / MONITOR_DATA
-    write_whole(page, watch_html(watch, read_reading_aids(reading_aids_text())))
+    write_whole(page, watch_html(watch, read_words(report_words())))
     write_whole(data, json.dumps(watch_document(watch, exit_code=code), indent=1, allow_nan=False) + "\n")
     return Seen(watch=watch, exit_code=code, page=str(page), data=str(data))
 
@@ -414,8 +412,8 @@ def counts(alert: Alert, since: datetime | None) -> bool:
 
 
 def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRows | None) -> tuple[History, Path]:
-    """Return the history, and the folder of its output."""
-    source = request.source
+    """Return the history, and the folder beside which it is kept."""
+    source = request.place
     if is_database(source):
         if not request.query:
             message = "a database needs a question; add  --query 'SELECT score, at FROM ...'"
@@ -434,7 +432,7 @@ def _history(request: Request, environ: Mapping[str, str] | None, on_rows: OnRow
     read = read_table(path, path.name, on_rows=on_rows)
     cells = ((line, [row[name] for name in read.columns]) for line, row in zip(read.lines, read.rows, strict=True))
     form = f"{read.encoding}, {read.delimiter}"
-    table = ScoreTable(name=path.name, columns=read.columns, rows=cells, form=form, diagnostics=read.diagnostics)
+    table = ScoreTable(name=path.name, columns=read.columns, rows=cells, form=form, faults=read.faults)
     return read_history(table, request.form, on_rows=on_rows), path.parent
 
 
@@ -523,9 +521,7 @@ def _require_inside(series: SeriesStudies, folder: Path, *files: str) -> None:
     require_output_inside(folder, *(folder / file for file in files))
     home = series.folder.resolve()
     if folder.absolute().is_relative_to(series.folder) and not folder.resolve().is_relative_to(home):
-        message = (
-            f"`{folder}` points outside the series' folder, to `{folder.resolve()}`. Choose another folder with --out"
-        )
+        message = f"`{folder}` leads out of the series' folder, to `{folder.resolve()}`. Name another place with --out"
         raise InputError(message)
 
 
@@ -542,8 +538,8 @@ def _study(
         is_finished = context.is_finished()
         if not is_finished and not partial:
             message = (
-                f"study `{study.name}` is incomplete, so its results would be misleading. Resume  theodolite run "
-                f"{context.path}  or add  --partial"
+                f"study `{study.name}` is not finished, and half a run must not look whole."
+                f" Resume  theodolite run {context.path}  or add  --partial"
             )
             raise RunStopped(message)
         name = _folder_name(study.name)
@@ -617,6 +613,6 @@ def _check(series: SeriesStudies, file: Path, study: Study, before: Sequence[Ser
         if _folder_name(item.study.name) == _folder_name(study.name):
             message = (
                 f"two studies of series `{series.name}` are called `{study.name}`: {item.path} and {file};"
-                " choose unique names under `study`"
+                " give each its own name under `study`"
             )
             raise InputError(message)

@@ -349,7 +349,7 @@ async def answer_alone(
         await opened.close()
 
 
-def connection_error(application: Application, *, folder: Path, environ: Mapping[str, str]) -> str:
+def connection_fault(application: Application, *, folder: Path, environ: Mapping[str, str]) -> str:
     """Return the reason why an application cannot be reached as configured; empty if it can. Nothing is sent.
 
     Args:

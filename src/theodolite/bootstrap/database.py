@@ -27,7 +27,7 @@ DATABASE_VARIABLE = "DATABASE_URL"
 DATABASE_NAME = "theodolite.db"
 """SQLite file within a workspace."""
 
-LOCK_TIMEOUT_S = 20
+LOCK_PATIENCE_S = 20
 """Time that a writer waits for another writer of a SQLite file; seconds."""
 
 STATEMENT_S = 600
@@ -62,7 +62,7 @@ def make_workspace(workspace: Path) -> None:
         workspace.mkdir(mode=0o700, exist_ok=True)
         _close_to_others(workspace)
     except OSError as error:
-        message = f"the workspace `{workspace}` could not be created: {error}. Grant yourself write permission there."
+        message = f"the workspace `{workspace}` could not be made: {error}. Give yourself the right to write there."
         raise StorageUnavailable(message) from error
     ignore = workspace / ".gitignore"
     if not ignore.exists():
@@ -77,37 +77,35 @@ def _close_to_others(workspace: Path) -> None:
 
 
 def database_settings(
-    workspace: Path, database_url: str | None = None, *, lock_timeout_s: float = LOCK_TIMEOUT_S
+    workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S
 ) -> dict[str, Any]:
     """Return Django's settings of one database.
 
     Args:
         workspace: Folder of the SQLite file if no URL is given.
         database_url: `postgresql://user:password@host:port/name`; None or empty for SQLite.
-        lock_timeout_s: Time to wait for another writer; seconds.
+        patience_s: Time to wait for another writer; seconds.
 
     Raises:
         InputError: If the URL names no PostgreSQL database.
     """
     if database_url:
-        return _postgres_settings(database_url, lock_timeout_s)
+        return _postgres_settings(database_url, patience_s)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(workspace / DATABASE_NAME),
         "CONN_MAX_AGE": None,
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
-            "timeout": lock_timeout_s,
+            "timeout": patience_s,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON;",
         },
     }
 
 
-def _postgres_settings(database_url: str, lock_timeout_s: float) -> dict[str, Any]:
+def _postgres_settings(database_url: str, patience_s: float) -> dict[str, Any]:
     if find_spec("psycopg") is None:
-        message = (
-            "`DATABASE_URL` is set, but the PostgreSQL driver is missing; type: pip install 'theodolite[postgres]'"
-        )
+        message = "`DATABASE_URL` is set, and PostgreSQL's driver is missing; type: pip install 'theodolite[postgres]'"
         raise InputError(message)
     parts = urlsplit(database_url)
     name = unquote(parts.path.removeprefix("/"))
@@ -115,20 +113,17 @@ def _postgres_settings(database_url: str, lock_timeout_s: float) -> dict[str, An
         shown = parts.scheme or "nothing"
         message = (
             "`DATABASE_URL` must look like `postgresql://user:password@host:5432/name`; "
-            f"it begins with {shown!r} and names the database {name!r}. Unset it to use a SQLite file."
+            f"it begins with {shown!r} and names the database {name!r}. Leave it out to use a SQLite file."
         )
         raise InputError(message)
     limits = {
-        "lock_timeout": lock_timeout_s,
+        "lock_timeout": patience_s,
         "statement_timeout": STATEMENT_S,
         "idle_in_transaction_session_timeout": IDLE_S,
     }
     parameters = dict(parse_qsl(parts.query))
-    options_text = [
-        *(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()),
-        parameters.pop("options", ""),
-    ]
-    options: dict[str, Any] = {**_TCP, "options": " ".join(filter(None, options_text)), **parameters}
+    words = [*(f"-c {name}={int(seconds * 1000)}" for name, seconds in limits.items()), parameters.pop("options", "")]
+    options: dict[str, Any] = {**_TCP, "options": " ".join(filter(None, words)), **parameters}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": name,
@@ -146,7 +141,7 @@ def _port(parts: Any) -> int | None:
     try:
         port: int | None = parts.port
     except ValueError as error:
-        message = "`DATABASE_URL` must contain a port from 1 to 65535 after the host, or no port"
+        message = "`DATABASE_URL` must hold a port from 1 to 65535 after the host, or none"
         raise InputError(message) from error
     return port
 
@@ -215,15 +210,13 @@ def _set_up(*, is_for_pages: bool) -> None:
     apps.populate(settings.INSTALLED_APPS)
 
 
-def open_store(
-    workspace: Path, database_url: str | None = None, *, lock_timeout_s: float = LOCK_TIMEOUT_S
-) -> DjangoStore:
+def open_store(workspace: Path, database_url: str | None = None, *, patience_s: float = LOCK_PATIENCE_S) -> DjangoStore:
     """Return the store of a workspace, with its tables migrated; a read-only one is not changed.
 
     Args:
         workspace: Folder; created if missing.
         database_url: See `database_settings`.
-        lock_timeout_s: Time to wait for another writer; seconds.
+        patience_s: Time to wait for another writer; seconds.
 
     Raises:
         InputError: If the URL names no PostgreSQL database.
@@ -232,13 +225,14 @@ def open_store(
     """
     if not database_url and is_archive(workspace):
         return _open_archive(workspace)
-    database = database_settings(workspace, database_url, lock_timeout_s=lock_timeout_s)
+    database = database_settings(workspace, database_url, patience_s=patience_s)
     make_workspace(workspace)
     configure_django(database)
     from theodolite.bootstrap.migration import migrate
+    from theodolite.store.django_store import DjangoStore
 
     migrate(workspace, database)
-    return store_on(workspace, database)
+    return DjangoStore(workspace, database)
 
 
 def is_archive(workspace: Path) -> bool:
@@ -256,15 +250,15 @@ def archive_settings(workspace: Path) -> dict[str, Any]:
     log = file.with_name(f"{file.name}-wal")
     if log.is_file() and log.stat().st_size:
         message = (
-            f"the workspace `{workspace}` is read-only, and its last writes are in `{log.name}`, which SQLite must "
-            "merge first. Copy the folder to a writable location"
+            f"the workspace `{workspace}` can only be read, and its last writes stand in `{log.name}`, which SQLite"
+            " must merge first. Copy the folder to a place that can be written"
         )
         raise StorageUnavailable(message)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": f"file:{quote(str(file))}?immutable=1",
         "CONN_MAX_AGE": None,
-        "OPTIONS": {"timeout": LOCK_TIMEOUT_S, "init_command": "PRAGMA query_only=1;"},
+        "OPTIONS": {"timeout": LOCK_PATIENCE_S, "init_command": "PRAGMA query_only=1;"},
     }
 
 
@@ -272,11 +266,12 @@ def _open_archive(workspace: Path) -> DjangoStore:
     database = archive_settings(workspace)
     configure_django(database)
     from theodolite.bootstrap.migration import has_tables
+    from theodolite.store.django_store import DjangoStore
 
     if not has_tables(workspace, database):
-        message = f"the database of `{workspace}` has no tables, and the workspace is read-only"
+        message = f"the database of `{workspace}` holds no tables, and the workspace can only be read"
         raise StorageUnavailable(message)
-    return store_on(workspace, database)
+    return DjangoStore(workspace, database)
 
 
 def open_store_to_read(workspace: Path, database_url: str | None = None) -> DjangoStore | None:
@@ -301,11 +296,12 @@ def open_store_to_read(workspace: Path, database_url: str | None = None) -> Djan
     elif not (workspace / DATABASE_NAME).is_file():
         return None
     else:
-        database["OPTIONS"] = {"timeout": LOCK_TIMEOUT_S, "init_command": "PRAGMA query_only=1;"}
+        database["OPTIONS"] = {"timeout": LOCK_PATIENCE_S, "init_command": "PRAGMA query_only=1;"}
     configure_django(database)
     from theodolite.bootstrap.migration import has_tables
+    from theodolite.store.django_store import DjangoStore
 
-    return store_on(workspace, database) if has_tables(workspace, database) else None
+    return DjangoStore(workspace, database) if has_tables(workspace, database) else None
 
 
 def store_on(workspace: Path, database: Mapping[str, Any]) -> DjangoStore:

@@ -90,15 +90,15 @@ class Documentation:
         same = [page for page in self.pages.values() if PurePosixPath(page.name).name == page_name]
         if len(same) == 1:
             return same[0]
-        short = {PurePosixPath(item).name: item for item in self.pages}
+        short = {PurePosixPath(one).name: one for one in self.pages}
         near = did_you_mean(page_name, [*self.pages, *short])
         suggestion = f". Did you mean {' or '.join(f'`{page.name}`' for page in same)}?" if same else near or "."
         message = f"there is no page `{name}`{suggestion} Search:  theodolite docs --search WORDS"
         raise InputError(message)
 
-    def search(self, query: str) -> list[Page]:
+    def search(self, words: str) -> list[Page]:
         """Return the pages that contain all words, those with the words in the title first."""
-        terms = query.lower().split()
+        terms = words.lower().split()
 
         def rank(page: Page) -> tuple[bool, bool, int]:
             title, text = page.title.lower(), page.text.lower()
@@ -177,8 +177,8 @@ def write_site(source: Documentation, folder: Path) -> Path:
 
 def _plain(text: str) -> str:
     """Return the text of a page without its title and markup."""
-    text = _LINK.sub(r"\1", _TITLE.sub("", _COMMENT.sub("", _FRONT.sub("", text)), count=1))
-    return " ".join(_MARK.sub(" ", text).split())
+    words = _LINK.sub(r"\1", _TITLE.sub("", _COMMENT.sub("", _FRONT.sub("", text)), count=1))
+    return " ".join(_MARK.sub(" ", words).split())
 
 
 def _html_page(source: Documentation, page: Page) -> str:

@@ -19,7 +19,7 @@ from theodolite.reporting.citations import CitedResults
 from theodolite.reporting.documents import RESULTS, Document, changes, documents, html_page, markdown
 from theodolite.reporting.queries.cases import numbered
 from theodolite.reporting.results.document import results_document
-from theodolite.reporting.text.descriptions import criteria_facts
+from theodolite.reporting.words.descriptions import criteria_facts
 
 FOLDER = "documents"
 ISSUE, CHANGES, INDEX = "issue.json", "changes.md", "index"
@@ -58,14 +58,14 @@ def write_documents(context: StudyContext, folder: Path) -> WrittenDocuments:
     require_output_inside(context.loaded.folder, folder)
     data, pack = _pack(context)
     before, number = _previous(folder)
-    after = {f"{item.name}.md": markdown(item) for item in pack}
+    after = {f"{one.name}.md": markdown(one) for one in pack}
     difference = changes(before, after)
     is_new = bool(difference) or not number
     issue = number + 1 if is_new else number
     write_whole(folder / RESULTS, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
-    for item in pack:
-        write_whole(folder / f"{item.name}.md", after[f"{item.name}.md"])
-        write_whole(folder / f"{item.name}.html", html_page(item))
+    for one in pack:
+        write_whole(folder / f"{one.name}.md", after[f"{one.name}.md"])
+        write_whole(folder / f"{one.name}.html", html_page(one))
     if is_new:
         date = context.clock.now().date().isoformat()
         write_whole(folder / ISSUE, json.dumps({"issue": issue, "date": date}) + "\n")
@@ -87,7 +87,7 @@ def document_changes(context: StudyContext, folder: Path) -> tuple[WrittenDocume
         message = f"expected an issue of the documentation pack in `{folder}`; there is none. Write it without --diff"
         raise InputError(message)
     _, pack = _pack(context)
-    after = {f"{item.name}.md": markdown(item) for item in pack}
+    after = {f"{one.name}.md": markdown(one) for one in pack}
     names = tuple(document.name for document in pack)
     n_changed = _n_changed(before, after)
     issue = WrittenDocuments(folder=str(folder), issue=number, names=names, n_changed=n_changed, is_new=False)

@@ -31,24 +31,24 @@ from theodolite.bootstrap.reports import WrittenFiles, write_reports
 from theodolite.bootstrap.study_context import StudyContext
 from theodolite.config.dialogue_imports import (
     PARTS,
-    DialogueColumns,
-    ReadImport,
+    BringColumns,
+    ReadBrought,
     guessed_columns,
     is_corpus,
     is_tasks,
+    read_brought,
     read_corpus,
-    read_import,
     read_tasks,
 )
 from theodolite.config.loading import load_study
 from theodolite.config.permissions import require_privacy_review
 from theodolite.config.tables import table_of, unreadable
-from theodolite.config.threads import Remarks, ThreadSpeakers, turns_of, with_guess
+from theodolite.config.threads import Remarks, Voices, turns_of, with_guess
 from theodolite.config.yaml_source import InvalidStudyError, LocatedDiagnostic
 from theodolite.domain.application import Application, AriaClass, HttpEndpoint, PythonCallable, Runtime
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.errors import InputError, TheodoliteError
-from theodolite.domain.live import ImportSummary
+from theodolite.domain.live import BroughtIn
 from theodolite.domain.run import RunState
 from theodolite.domain.study import Study
 from theodolite.events.context import EventContext, OpenEvent, import_dialogues
@@ -272,7 +272,7 @@ def run_records(context: StudyContext, *, include_text: bool = False, with_peopl
     """
     run, sessions = context.current_run(), context.sessions
     settings = map(sessions.setting, range(len(sessions)))
-    if include_text and any(setting.tester_type is TesterType.PERSON for setting in settings):
+    if include_text and any(setting.held_by is TesterType.PERSON for setting in settings):
         require_privacy_review(context.loaded.folder, run.number)
     study = context.loaded.study
     return RunRecords(
@@ -318,23 +318,19 @@ class Looked:
         read: Its dialogues and errors.
         means: Meanings of its columns; guessed unless stated.
         remarks: Texts of a corpus or of tasks; None for a table.
-        speakers: The application's speakers; guessed unless stated.
+        voices: The application's speakers; guessed unless stated.
         notes: Notes on how remarks became turns.
     """
 
-    read: ReadImport
-    means: DialogueColumns
+    read: ReadBrought
+    means: BringColumns
     remarks: Remarks | None = None
-    speakers: ThreadSpeakers | None = None
+    voices: Voices | None = None
     notes: tuple[str, ...] = ()
 
 
 def look_into(
-    stored: bytes,
-    name: str,
-    event: EventContext,
-    means: DialogueColumns | None = None,
-    speakers: ThreadSpeakers | None = None,
+    stored: bytes, name: str, event: EventContext, means: BringColumns | None = None, voices: Voices | None = None
 ) -> Looked:
     """Return a file's content, its errors, and the roles of its columns, guessed unless stated.
 
@@ -343,18 +339,18 @@ def look_into(
         name: Its displayed name; its suffix marks tasks.
         event: The study.
         means: Roles of its columns.
-        speakers: The application's speakers, if the file is not a table; guessed unless stated.
+        voices: The application's speakers, if the file is not a table; guessed unless stated.
     """
     remarks = _remarks_in(stored, name)
     if remarks is None:
         table = table_of(stored, name)
         columns = means or guessed_columns(table, event.study)
-        return Looked(read=read_import(table, columns, event.study), means=columns)
-    speaking = with_guess(speakers or ThreadSpeakers(), remarks)
+        return Looked(read=read_brought(table, columns, event.study), means=columns)
+    speaking = with_guess(voices or Voices(), remarks)
     details = turns_of(remarks, speaking)
     columns = means or guessed_columns(details.table, event.study)
-    read = read_import(details.table, columns, event.study)
-    return Looked(read=read, means=columns, remarks=remarks, speakers=speaking, notes=details.notes)
+    read = read_brought(details.table, columns, event.study)
+    return Looked(read=read, means=columns, remarks=remarks, voices=speaking, notes=details.notes)
 
 
 def _remarks_in(stored: bytes, name: str) -> Remarks | None:
@@ -363,7 +359,7 @@ def _remarks_in(stored: bytes, name: str) -> Remarks | None:
     return read_tasks(stored, name) if is_tasks(name) else None
 
 
-def columns_for(stored: bytes, name: str, means: DialogueColumns) -> DialogueColumns:
+def columns_for(stored: bytes, name: str, means: BringColumns) -> BringColumns:
     """Return columns under their names for a file: without a table, its turns name their dialogue and tester."""
     if not (is_corpus(stored, name) or is_tasks(name)):
         return means
@@ -390,7 +386,7 @@ def stored_of(path: Path) -> bytes:
     return archive.getvalue()
 
 
-def import_looked(looked: Looked, event: EventContext, *, store: bool = True) -> ImportSummary:
+def bring_looked(looked: Looked, event: EventContext, *, store: bool = True) -> BroughtIn:
     """Import the dialogues of a file, all or none.
 
     Args:
@@ -402,6 +398,6 @@ def import_looked(looked: Looked, event: EventContext, *, store: bool = True) ->
         InvalidStudyError: If it has errors; lists all of them.
         Conflict: If people started dialogues during the import.
     """
-    if looked.read.diagnostics:
-        raise InvalidStudyError(looked.read.diagnostics, ending=_NOTHING_STORED)
+    if looked.read.faults:
+        raise InvalidStudyError(looked.read.faults, ending=_NOTHING_STORED)
     return import_dialogues(event, looked.read.dialogues, store=store)

@@ -80,7 +80,7 @@ def write_label_sample(context: StudyContext, request: LabelRequest, path: Path,
         raise InputError(message)
     require_output_inside(context.loaded.folder, path)
     sampled = draw_labels(context.evidence(), request)
-    write_whole(path, label_file_text(sampled.label_rows, name=path.name, by=by))
+    write_whole(path, label_file_text(sampled.slips, name=path.name, by=by))
     context.store.file(LabelSample.subject(context.loaded.study.name), sampled.sample)
     return sampled
 
@@ -96,8 +96,8 @@ def read_labels(context: StudyContext, path: Path, *, by: str = "", store: bool 
     """
     evidence = context.evidence()
     read = read_label_file(path, label_key(evidence), by=by)
-    if read.diagnostics:
-        raise InvalidStudyError(read.diagnostics, ending="Nothing was stored.")
+    if read.faults:
+        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
     stored = keep_read(context, evidence, read, store=store)
     return stored, read.n_open
 
@@ -272,7 +272,7 @@ def _write_dialogues(context: StudyContext, path: Path, form: ExportForm, guidel
 def _require_review(context: StudyContext) -> None:
     """Refuse texts of people without a finished privacy review; other runs need none."""
     evidence = context.evidence()
-    if any(dialogue.tester_type is TesterType.PERSON for dialogue in evidence.archive.dialogues()):
+    if any(dialogue.held_by is TesterType.PERSON for dialogue in evidence.archive.dialogues()):
         require_privacy_review(context.loaded.folder, evidence.run.number)
 
 
@@ -456,7 +456,7 @@ def export_archive(
 
     Args:
         evidence: All records of one run.
-        form: Format of tables, or format of the files next to them.
+        form: Format of tables, or format of the files beside them.
         guideline: Only its answers and the dialogues that are labelled by it; empty for all.
 
     Raises:
@@ -567,8 +567,8 @@ def import_labels(
     # An annotator of another tool need not be in the study, even if a similar name is.
     key = replace(label_key(evidence), annotators=())
     read = read_import(path, key, names_of_dialogues(evidence), columns, by=by, repeats=repeats)
-    if read.diagnostics:
-        raise InvalidStudyError(read.diagnostics, ending="Nothing was stored.")
+    if read.faults:
+        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
     return keep_read(context, evidence, read, store=store)
 
 
@@ -585,8 +585,8 @@ def import_label_rows(context: StudyContext, rows: Sequence[Mapping[str, str]], 
     """
     evidence = context.evidence()
     read = read_sent_rows(rows, label_key(evidence), names_of_dialogues(evidence), by=by)
-    if read.diagnostics:
-        raise InvalidStudyError(read.diagnostics, ending="Nothing was stored.")
+    if read.faults:
+        raise InvalidStudyError(read.faults, ending="Nothing was stored.")
     return keep_read(context, evidence, read, store=True)
 
 

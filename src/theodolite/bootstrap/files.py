@@ -40,7 +40,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file atomically: a partial file must not look complete.
 
     Incomplete files of killed writers of the same file are deleted. A device or a pipe, such as `/dev/null`, is
-    written to and keeps its type.
+    written to and stays what it is.
 
     Args:
         path: Where to.
@@ -64,7 +64,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
                 file.writelines(_encoded(content))
             partial.replace(target)
     except OSError as error:
-        message = f"`{path}` cannot be written: {error.strerror}. Choose another folder with --out"
+        message = f"`{path}` cannot be written: {error.strerror}. Name another place with --out"
         raise StorageUnavailable(message) from error
     finally:
         with suppress(OSError):  # without a write there is nothing to clean up
@@ -199,7 +199,7 @@ def _findings_adapter() -> TypeAdapter[Findings]:
 def _is_about_people(evidence: Evidence) -> bool:
     """Return whether people took part: withdrawn data must not stay in a file, so their findings are never cached."""
     people = (
-        evidence.all_sessions,
+        evidence.sittings,
         evidence.responses,
         evidence.notes,
         evidence.event.sessions,
@@ -328,4 +328,4 @@ def read_tree_file(path: str) -> TreeFile:
         return tree_file_of(plain_of(text))
     except InputError as error:
         message = f"{path}: {error}"
-        raise InputError(message, diagnostics=error.diagnostics) from error
+        raise InputError(message, faults=error.faults) from error

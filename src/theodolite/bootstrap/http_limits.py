@@ -51,7 +51,7 @@ _NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", {"linux": 25, "darwin": 0x
 class _Phase(Enum):
     """Event that a connection waits for."""
 
-    HEAD = "the headers of a request"
+    HEAD = "the head of a request"
     BODY = "the rest of a body"
     IDLE = "nothing from the client"
 
@@ -84,7 +84,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._blocked_since = float("inf")
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Accept a connection if there is room, or instead of the one that has waited longest for its head."""
+        """Accept a connection if there is room, or in place of the one that has waited longest for its head."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # so `pause_writing` means that data are still unsent
         _keep_little_in_system(transport)

@@ -22,7 +22,7 @@ from filelock import FileLock
 from theodolite.domain.errors import WrongSchema
 from theodolite.store import migrations
 from theodolite.store.apps import load_all_tables
-from theodolite.store.executor import DatabaseLocation, database_thread
+from theodolite.store.executor import Place, database_thread
 from theodolite.store.statements import without_time_limits
 
 if TYPE_CHECKING:  # a process that finds all tables does not wait for the lock that creates or changes them
@@ -59,9 +59,9 @@ def migrate(workspace: Path, database: dict[str, Any], *, whole: bool = False) -
         StorageUnavailable: If the database cannot be reached.
         WrongSchema: If the database was written by a newer version of this program.
     """
-    location = DatabaseLocation(database, workspace)
-    with database_thread(database) as thread:
-        thread.call(lambda: _upgrade(workspace, location, database, whole=whole))
+    location = Place(database, workspace)
+    with database_thread(database) as desk:
+        desk.call(lambda: _bring_up_to_date(workspace, location, database, whole=whole))
 
 
 def _is_blank(database: dict[str, Any]) -> bool:
@@ -79,12 +79,12 @@ def has_tables(workspace: Path, database: dict[str, Any]) -> bool:
         StorageUnavailable: If the database cannot be reached.
         WrongSchema: If an older or newer version of this program wrote it.
     """
-    location = DatabaseLocation(database, workspace)
-    with database_thread(database) as thread:
-        return thread.call(lambda: _has_tables(location))
+    location = Place(database, workspace)
+    with database_thread(database) as desk:
+        return desk.call(lambda: _has_tables(location))
 
 
-def _has_tables(path: DatabaseLocation) -> bool:
+def _has_tables(path: Place) -> bool:
     with path.translated():
         if _is_up_to_date(path):
             return True
@@ -126,7 +126,7 @@ def _last_migrations() -> frozenset[tuple[str, str]]:
     return frozenset(MigrationLoader(None).graph.leaf_nodes())
 
 
-def _upgrade(workspace: Path, location: DatabaseLocation, database: dict[str, Any], *, whole: bool) -> None:
+def _bring_up_to_date(workspace: Path, location: Place, database: dict[str, Any], *, whole: bool) -> None:
     with location.translated():
         # The first connection sets a file's journal mode; SQLite refuses this to two at once, without waiting.
         if not _is_blank(database) and _is_up_to_date(location) and not (whole and _is_more_requested()):
@@ -220,7 +220,7 @@ def _is_more_requested() -> bool:
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
-def _is_up_to_date(path: DatabaseLocation) -> bool:
+def _is_up_to_date(path: Place) -> bool:
     """Return whether the last migration of a database is the last one of this program.
 
     A database may have more names than this program has files: several migrations were merged into one (ADR 0155).
@@ -233,7 +233,7 @@ def _is_up_to_date(path: DatabaseLocation) -> bool:
     return applied[-1:] == known[-1:]
 
 
-def _require_known_state(path: DatabaseLocation, applied: Sequence[str], known: Sequence[str]) -> None:
+def _require_known_state(path: Place, applied: Sequence[str], known: Sequence[str]) -> None:
     """Refuse tables that another version of this program wrote and that this one cannot migrate.
 
     Raises:

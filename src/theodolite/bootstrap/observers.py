@@ -144,16 +144,13 @@ def metrics_server(
         message = f"`--metrics` is `{listen}`; expected HOST:PORT, e.g. 127.0.0.1:9464"
         raise InputError(message)
     if not token and host != "localhost" and not is_loopback(host):
-        message = (
-            f"`--metrics {listen}` allows requests from other machines: set {TOKEN_VARIABLE} to a token, or "
-            "use 127.0.0.1"
-        )
+        message = f"`--metrics {listen}` lets other machines ask: set {TOKEN_VARIABLE} to a token, or use 127.0.0.1"
         raise InputError(message)
     process_metrics().read_databases(databases)
     try:
         server = make_server(host, int(port), _answer_scrapes(token), handler_class=_quiet_handler())
     except OSError as error:
-        message = f"cannot listen on `{listen}`: {error.strerror}. Choose another address: --metrics HOST:PORT"
+        message = f"nothing can listen on `{listen}`: {error.strerror}. Name another one:  --metrics HOST:PORT"
         raise InputError(message) from error
     thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
     thread.start()
@@ -277,7 +274,7 @@ def start_traces(environ: Mapping[str, str], provider: Callable[[], TracerProvid
     if not value or _process.traces is not None:
         return
     if value != "otlp":
-        message = f"`{TRACES_VARIABLE}` is `{value}`; expected `otlp`, or an empty value for no traces"
+        message = f"`{TRACES_VARIABLE}` is `{value}`; expected `otlp`, or nothing for no traces"
         raise InputError(message)
     from theodolite.gateways.telemetry import EXTRA, otlp_provider
 

@@ -126,7 +126,7 @@ class PageLeak:
     revealed: UnblindingWord
 
 
-class LeakScanner:
+class Lookout:
     """Searches pages of one role.
 
     Attributes:
@@ -153,7 +153,7 @@ class LeakScanner:
         secrets = self._named if page.path.endswith(GUESSING) else self._secrets
         for details in unblinding_words(f"{page.path}\n{page.headers}\n{html.unescape(text)}", secrets):
             leak = PageLeak(role=self.role, page=page.path, revealed=details)
-            self._leaks.setdefault((_kind(page.path), details.secret.text), leak)
+            self._leaks.setdefault((_kind(page.path), details.secret.words), leak)
 
     @property
     def leaks(self) -> tuple[PageLeak, ...]:
@@ -215,5 +215,5 @@ def _steps(path: str) -> Iterator[str]:
     """Yield the parts of a path that are the same for all sessions and dialogues."""
     parts = [part for part in path.split("/") if part]
     for index, part in enumerate(parts):
-        if not part.isdecimal() and not (index and parts[index - 1] in {"s", "d", "calibration"}):
+        if not part.isdecimal() and not (index and parts[index - 1] in {"s", "d", "room"}):
             yield part

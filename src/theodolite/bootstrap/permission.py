@@ -168,7 +168,7 @@ def require_output_inside(folder: Path, *files: Path) -> None:
         files: Files to write; those in other folders are the operator's choice.
 
     Raises:
-        InputError: If a link points to a location outside the study folder that was not allowed.
+        InputError: If a link leads out of the study folder, to a location that was not allowed.
     """
     home = folder.resolve()
     for file in files:
@@ -177,8 +177,8 @@ def require_output_inside(folder: Path, *files: Path) -> None:
             continue
         if not read_permissions(folder).allows_path(real):
             message = (
-                f"`{file}` is a link that points outside the study's folder, to `{real}`. Remove it, choose another "
-                f"folder with --out, or allow it:  theodolite check {folder} --allow-path {real.parent}"
+                f"`{file}` is a link that leads out of the study's folder, to `{real}`. Remove it, name another place"
+                f" with --out, or allow it:  theodolite check {folder} --allow-path {real.parent}"
             )
             raise InputError(message)
 
@@ -197,7 +197,7 @@ def allow_paths(path: str, allowed: Iterable[str]) -> None:
     paths = [Path(folder) for folder in allowed]
     missing = [folder for folder in paths if not folder.exists()]
     if missing:
-        message = f"--allow-path names `{missing[0]}`, but there is no such file or folder"
+        message = f"--allow-path names `{missing[0]}`, and there is no such file or folder"
         raise InputError(message)
     file = study_file(Path(path))
     if paths and isinstance(file, Path):
@@ -256,7 +256,7 @@ def unsealed(encrypted: bytes | memoryview, operator_key: str) -> str:
         return _fernet(operator_key).decrypt(bytes(encrypted)).decode()
     except InvalidToken as error:
         message = (
-            f"credentials of a team were encrypted with another `{VARIABLE}`; set the old one, or ask the team again"
+            f"credentials of a team were sealed under another `{VARIABLE}`; set the old one, or ask the team again"
         )
         raise InputError(message) from error
 
@@ -330,8 +330,8 @@ def _fernet(key: str) -> Fernet:
 
     if len(key) < SHORTEST:
         message = (
-            f"credentials cannot be stored: the operator has not set `{VARIABLE}` to {SHORTEST} characters or more "
-            "before starting the server"
+            f"credentials cannot be kept: the operator has not set `{VARIABLE}` to {SHORTEST} letters or more"
+            " before starting the server"
         )
         raise InputError(message)
     # The operator's key must be long and is not a personal password, so one round of a keyed hash is enough.

@@ -113,9 +113,9 @@ def judge(
     Args:
         ask: The question; or `guideline`.
         defect: Condition of a defect, e.g. `== no`.
-        guideline: Name of a guideline, instead of a question.
+        guideline: Name of a guideline, in place of a question.
         model: The model, or its name in the study.
-        by: A function from the list of turns to a label, instead of a model.
+        by: A function from the list of turns to a label, in place of a model.
         scale: Possible labels; default: yes and no.
         options: Further keys of a judge in the study file, e.g. `votes=3`.
 
@@ -151,8 +151,8 @@ class PythonStudy:
     @property
     def passed(self) -> Passed:
         """The functions that run in this process."""
-        options = {name: item for name, item in self.judges.items() if isinstance(item, JudgeOption)}
-        by = {name: option.function for name, option in options.items() if option.function is not None}
+        options = {name: one for name, one in self.judges.items() if isinstance(one, JudgeOption)}
+        by = {name: one.function for name, one in options.items() if one.function is not None}
         return Passed(applications=self.applications, judges=by)
 
     def write(self, folder: Path) -> None:
@@ -167,9 +167,9 @@ class PythonStudy:
         content = dict(self.content)
         name = str(content.get("study", ""))
         for application, function in self.applications.items():
-            path = self._record(folder, "application", application, function)
+            place = self._record(folder, "application", application, function)
             applications = dict(content.get("applications", {}))
-            applications[application] = {"kind": "python", "call": path}
+            applications[application] = {"kind": "python", "call": place}
             content["applications"] = applications
         for judge_name, option in self.judges.items():
             content = self._with_judge(folder, content, judge_name, option)
@@ -195,9 +195,9 @@ class PythonStudy:
             raise InputError(message)
         entry = dict(option.entry)
         if option.function is not None:
-            path = self._record(folder, "judge", name, option.function)
-            entry |= {"python": path, "version": _version(option.function)}
-        models = {item.name: dict(item.entry) for item in option.models}
+            place = self._record(folder, "judge", name, option.function)
+            entry |= {"python": place, "version": _version(option.function)}
+        models = {one.name: dict(one.entry) for one in option.models}
         return {
             **content,
             "models": {**content.get("models", {}), **models},
@@ -212,10 +212,10 @@ class PythonStudy:
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
             message = f"{kind} `{name}` needs a name of letters, digits, `-`, `_` and `.`"
             raise InputError(message)
-        path = f"{_FUNCTIONS}/{kind}-{name}/function.py"
+        place = f"{_FUNCTIONS}/{kind}-{name}/function.py"
         record = {"source": _source(function), "modules": dict(_modules(function))}
-        write_whole(folder / path, _RECORD.format(name=name, kind=kind, record=json.dumps(record, indent=1)))
-        return f"{path}:call"
+        write_whole(folder / place, _RECORD.format(name=name, kind=kind, record=json.dumps(record, indent=1)))
+        return f"{place}:call"
 
 
 _RECORD = '''"""Record of a function that was passed to theodolite.run as {kind} `{name}`."""

@@ -181,7 +181,7 @@ def run_on_ray(
         asyncio.run(_ledger_only(context, options))  # opens the run and adds its units
         stopped = ""
         if has_open_units(context):
-            actors = _start_actors(ray, context, n_workers)
+            actors = _place(ray, context, n_workers)
             tell(
                 f"placed {n_workers} workers on {len(nodes)} nodes of Ray; names: {NAMESPACE}/{_name(context, 1)}, ..."
             )
@@ -224,9 +224,7 @@ def _cluster(address: str, folder: Path) -> Iterator[Any]:
             address=cluster, namespace=NAMESPACE, logging_level=logging.ERROR, log_to_driver=True, runtime_env=files
         )
     except (ConnectionError, RuntimeError, ValueError, RayError) as error:
-        message = (
-            f"no Ray cluster responds at `{cluster}`: {error}. Start one with `ray start --head`, or set --address"
-        )
+        message = f"no Ray cluster answers at `{cluster}`: {error}. Start one with `ray start --head`, or set --address"
         raise RunStopped(" ".join(message.split())) from error
     try:
         yield ray
@@ -246,9 +244,7 @@ def _require_reachable(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
     except OSError as error:
-        message = (
-            f"no Ray cluster responds at `{address}`: {error}. Start one with `ray start --head`, or set --address"
-        )
+        message = f"no Ray cluster answers at `{address}`: {error}. Start one with `ray start --head`, or set --address"
         raise RunStopped(message) from error
 
 
@@ -272,7 +268,7 @@ def _name(context: StudyContext, number: int) -> str:
     return f"{run.study}-run-{run.number}-worker-{number}-{context.owner[:6]}"
 
 
-def _start_actors(ray: Any, context: StudyContext, n_workers: int) -> list[Any]:
+def _place(ray: Any, context: StudyContext, n_workers: int) -> list[Any]:
     """Start workers on the nodes; Ray replaces those that are lost."""
     folder = context.loaded.folder.resolve()
     actor = ray.remote(
@@ -337,12 +333,9 @@ class _Watch:
             self.progress.end()
         self._end(actors)
         if interrupted:
-            return "stopped by the user"
+            return "stopped by you"
         if self.lost and not self.reasons and has_open_units(self.context):
-            message = (
-                f"the connection to the workers on Ray was lost: {self.lost}. Resume:  theodolite run "
-                f"{self.context.path} --on ray"
-            )
+            message = f"the workers on Ray were lost: {self.lost}. Resume:  theodolite run {self.context.path} --on ray"
             raise RunStopped(message)
         return "; ".join(self.reasons)
 
@@ -389,8 +382,8 @@ def _interrupts() -> Iterator[list[int]]:
 
     def receive(number: int, _: object) -> None:
         received.append(number)
-        for item, handler in before.items():
-            signal.signal(item, handler)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
     for number in before:
         signal.signal(number, receive)

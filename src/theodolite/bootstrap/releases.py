@@ -232,8 +232,8 @@ def without_consent(context: StudyContext) -> Iterator[str]:
     if not summaries:
         return
     consents = context.store.events.participants.release_consents(study.name)
-    for index, item in enumerate(counted(study, summaries)):
-        if item.session.participant not in consents:
+    for index, one in enumerate(counted(study, summaries)):
+        if one.session.participant not in consents:
             yield label_of(index)
 
 
@@ -330,7 +330,7 @@ def _record_files(records: ReleasedRecords) -> Iterator[tuple[str, str]]:
     yield _STUDY, canonical_json(records.study) + "\n"
     yield _RUN, canonical_json(records.run) + "\n"
     for name, file, _ in _LISTS:
-        yield file, "".join(canonical_json(item) + "\n" for item in getattr(records, name))
+        yield file, "".join(canonical_json(one) + "\n" for one in getattr(records, name))
     attributes = {name: dict(group_of) for name, group_of in records.annotator_attributes.items()}
     yield "annotator-attributes.json", json.dumps(attributes, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     for guideline in records.study.guidelines:
@@ -441,15 +441,15 @@ def _readme(released: ReleasedRecords, findings: Collection[IdentifierFinding]) 
             "    pip install theodolite",
             "    theodolite verify . --key PUBLIC-KEY.pem",
             "",
-            "The public key comes from the publisher through another channel than this bundle.",
+            "The public key comes from the publisher by another way than this bundle.",
             "",
             "## Anonymisation",
             "",
-            "Ids of dialogues, people and sessions are random for this release; no mapping to the originals exists.",
-            "Records are in the order of the new ids. Times of actions are omitted; dates are rounded to the month.",
+            "Ids of dialogues, people and sessions are drawn at random for this release; no table of links exists.",
+            "Records are in the order of the new ids. Times of people are left out; dates are rounded to the month.",
             "Attributes that fewer people share than the publisher's minimum are withheld.",
-            "The release does not include testers' free-text answers, notes, codings or guesses.",
-            "It also omits results that need times or orders; see `not_released` in `release.json`.",
+            "Answers in testers' own words, notes, codings and guesses are not part of the release.",
+            "Results that need times or orders are not part of it either; see `not_released` in `release.json`.",
             "",
         ]
     )
@@ -465,8 +465,8 @@ def _require_no_original_id(files: Mapping[str, str], evidence: Evidence, releas
     originals |= {response.session for response in evidence.responses} | {
         response.participant for response in evidence.responses
     }
-    originals |= {session.participant for session in evidence.all_sessions} | {evidence.run.key}
-    own = {item.key for item in released.dialogues}
+    originals |= {sitting.participant for sitting in evidence.sittings} | {evidence.run.key}
+    own = {one.key for one in released.dialogues}
     for name, content in files.items():
         for original in originals - own - {""}:
             if original in content:
@@ -512,10 +512,10 @@ def _signer(path: Path) -> tuple[Any, bool]:
     try:
         private = load_pem_private_key(path.read_bytes(), password=None)
     except (OSError, ValueError, TypeError) as error:
-        message = f"`{path}` is not a private Ed25519 key in PEM format without a password"
+        message = f"`{path}` is not a private Ed25519 key in PEM form without a password"
         raise InputError(message) from error
     if not isinstance(private, Ed25519PrivateKey):
-        message = f"`{path}` contains another type of key; expected Ed25519 in PEM format"
+        message = f"`{path}` holds a key of another kind; expected Ed25519 in PEM form"
         raise InputError(message)
     public = private.public_key()
     write_whole(public_key_file(path), public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
@@ -607,7 +607,7 @@ def _check_signature(envelope: Any, key: Path | None) -> tuple[str, list[str]]:
     try:
         public = SSlibKey.from_crypto(load_pem_public_key(key.read_bytes()))
     except (OSError, ValueError) as error:
-        message = f"`{key}` is not a public key in PEM format"
+        message = f"`{key}` is not a public key in PEM form"
         raise InputError(message) from error
     try:
         envelope.verify([public], 1)
@@ -622,7 +622,7 @@ def _subjects(envelope: Any) -> dict[str, str]:
         if envelope.payload_type != PAYLOAD_TYPE or statement["_type"] != STATEMENT:
             message = f"the signature is not about an in-toto statement: {envelope.payload_type}"
             raise InputError(message)
-        return {str(item["name"]): str(item["digest"]["sha256"]) for item in statement["subject"]}
+        return {str(one["name"]): str(one["digest"]["sha256"]) for one in statement["subject"]}
     except (ValueError, KeyError, TypeError) as error:
         message = "the signed statement has no list of files"
         raise InputError(message) from error

@@ -13,7 +13,7 @@ from theodolite.bootstrap.files import tree_file_name, tree_file_pieces, write_w
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.running import code_changes
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.load_context import reading_aids_text, report_assets
+from theodolite.config.load_context import report_assets, report_words
 from theodolite.config.permissions import workspace_for
 from theodolite.config.required_access import hosts_of, judge_code
 from theodolite.domain.errors import InputError, did_you_mean
@@ -27,8 +27,8 @@ from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.page.tuning import Section, gate_sections, plugin_sections
 from theodolite.reporting.results.document import results_pieces
 from theodolite.reporting.terminal.show import failure_text, first_text, show_text
-from theodolite.reporting.terminal.summary import OutputPaths, summary_text
-from theodolite.reporting.text.reading_aids import read_reading_aids
+from theodolite.reporting.terminal.summary import Places, summary_text
+from theodolite.reporting.words.reading_aids import read_words
 
 REPORT = "report.html"
 RESULTS = "results.json"
@@ -118,9 +118,9 @@ def summary_of(
     took_s: float | None = None,
 ) -> str:
     """Return the result on one screen of a terminal."""
-    files = OutputPaths(report=written.report, results=written.results)
-    text = read_reading_aids(reading_aids_text())
-    return summary_text(evidence, findings, facts_of(context, took_s), text, width=width, unicode=unicode, paths=files)
+    files = Places(report=written.report, results=written.results)
+    text = read_words(report_words())
+    return summary_text(evidence, findings, facts_of(context, took_s), text, width=width, unicode=unicode, places=files)
 
 
 def dialogue_screen(context: StudyContext, label: str, *, width: int, raw: bool = False) -> str:

@@ -234,7 +234,7 @@ def stop_process(folder: Path) -> None:
     """
     process = latest_process(folder)
     if process is None or not process.is_alive:
-        message = "no run started here is in progress; to stop a run in a terminal, press Ctrl-C there"
+        message = "no run that was started here is in progress; stop a run of a terminal there, with Ctrl-C"
         raise NotFound(message)
     with suppress(ProcessLookupError):  # it ended a moment ago
         os.kill(process.pid, signal.SIGTERM)

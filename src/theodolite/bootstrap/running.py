@@ -85,9 +85,9 @@ async def run_study(
         if cache:
             cache.close()
     for name, remarks in clients.tolerated_deviations().items():
-        tell(f"application `{name}` was accepted despite a deviation from the interface: {'; '.join(remarks)}")
+        tell(f"application `{name}` was accepted although it deviates from the interface: {'; '.join(remarks)}")
     for change in code_changes(context):
-        tell(f"application {change}; the call was repeated")
+        tell(f"application {change}; it was asked again")
     for use in clients.network_uses():
         tell(f"network of `{use.application}`: {use.text}")
     took_s = context.clock.monotonic_s() - started_s

@@ -48,7 +48,7 @@ RUNS = "runs"
 START_LOCK = "start.lock"
 """File that is locked while a numbered run is chosen and started."""
 
-START_TIMEOUT_S = 30
+START_PATIENCE_S = 30
 """Time that a second start waits for the first one; seconds."""
 
 _NEW_RUN = "--new-run"
@@ -146,7 +146,7 @@ class ServerStudy:
         completed = [
             summary for summary in summaries if summary.unit and summary.session.state is not SessionState.WITHDRAWN
         ]
-        people = [(item.session.scenario, item.turns) for item in completed]
+        people = [(one.session.scenario, one.turns) for one in completed]
         return estimate_calls(loaded, people=() if stage == "test" else people, judges_only=stage == SCORE)
 
     def require_permission(self, loaded: LoadedStudy, environ: Mapping[str, str]) -> None:
@@ -228,7 +228,7 @@ class ServerStudy:
         """
         make_workspace(self.home)
         try:
-            with FileLock(self.home / START_LOCK, timeout=START_TIMEOUT_S):
+            with FileLock(self.home / START_LOCK, timeout=START_PATIENCE_S):
                 return self._ensure_run(number, loaded, request, environ)
         except Timeout as error:
             message = "another start of this study is in progress. Try again in a minute"
@@ -251,7 +251,7 @@ class ServerStudy:
             raise Conflict(message)
         if number not in possible:
             resumed = f"{starting}, or " if starting != following else ""
-            message = f"the current files cannot continue run {number}; expected {resumed}{following} for a new run"
+            message = f"the present files cannot continue run {number}; expected {resumed}{following} for a new run"
             raise Conflict(message)
         self.start(loaded, replace(request, new_run=number != starting), environ)
         return True

@@ -76,12 +76,12 @@ class Serving:
         """Reject settings that would admit strangers."""
         if self.demo and (not self.settings.is_private or self.settings.address or self.settings.proxies):
             message = (
-                "`--demo` admits everyone with one click, so it listens only on this machine; "
+                "`--demo` lets everybody in with one click, so it serves this machine only; "
                 f"got `{self.settings.address or self.settings.host}`"
             )
             raise InputError(message)
         if self.demo and self.study:
-            message = f"`--demo` has its own study; leave `{self.study}` out, or leave `--demo` out"
+            message = f"`--demo` brings its own study; leave `{self.study}` out, or leave `--demo` out"
             raise InputError(message)
 
 
@@ -95,7 +95,7 @@ def secret_key_of(workspace: Path) -> str:
     try:
         return made_secret(file)
     except OSError as error:
-        message = f"the key `{file}` could not be read or created: {error}. Grant yourself write permission there."
+        message = f"the key `{file}` could not be read or made: {error}. Give yourself the right to write there."
         raise StorageUnavailable(message) from error
 
 
@@ -245,7 +245,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listening.listen(2048)  # clients that call before the server is ready wait
     except OSError as error:
         listening.close()
-        message = f"cannot listen on `{host}:{port}`: {error.strerror}. Choose another address: --listen HOST:PORT"
+        message = f"nothing can listen on `{host}:{port}`: {error.strerror}. Name another one:  --listen HOST:PORT"
         raise InputError(message) from error
     return listening
 
@@ -263,22 +263,22 @@ _ONLY_HTTPS = {"W004", "W008", "W012", "W016"}
 class Checked:
     """Findings, worst first."""
 
-    diagnostics: tuple[LocatedDiagnostic, ...]
+    placed: tuple[LocatedDiagnostic, ...]
 
     @property
-    def errors(self) -> tuple[LocatedDiagnostic, ...]:
+    def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """Problems to fix before people are invited."""
-        return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
+        return tuple(item for item in self.placed if item.severity is Severity.ERROR)
 
 
 def check_text(checked: Checked, *, color: bool = False) -> str:
     """Return the results in words."""
     shown = (
-        [render_diagnostics(checked.diagnostics, limit=None, color=color, ending="Nothing was served.")]
-        if checked.diagnostics
+        [render_diagnostics(checked.placed, limit=None, color=color, ending="Nothing was served.")]
+        if checked.placed
         else []
     )
-    return "\n".join([*shown, *([] if checked.errors else ["0 errors: ready to serve."])])
+    return "\n".join([*shown, *([] if checked.faults else ["0 errors: ready to serve."])])
 
 
 def check_serving(serving: Serving) -> Checked:
@@ -295,27 +295,23 @@ def check_serving(serving: Serving) -> Checked:
         *_of_workspace(serving),
         *_of_django(serving),
     ]
-    return Checked(diagnostics=tuple(sorted(result, key=lambda item: item.severity is not Severity.ERROR)))
+    return Checked(placed=tuple(sorted(result, key=lambda item: item.severity is not Severity.ERROR)))
 
 
 def _of_connection(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.is_https and not settings.proxies:
-        yield _diagnostic("`address` starts with https, but `proxies` lists no trusted proxy")
+        yield _diagnostic("`address` begins with https and `proxies` names nobody whose word on https could be taken")
     if not settings.is_https and not settings.is_private:
-        text = (
-            "passwords and dialogues are sent unencrypted; put an HTTPS proxy in front, or use only a trusted network"
-        )
-        yield _note(f"people open `{settings.address or settings.host}` over http: {text}")
+        text = "passwords and dialogues travel in plain words; put a proxy with https in front, or stay in one room"
+        yield _note(f"people call `{settings.address or settings.host}` by http: {text}")
     for proxy in settings.proxies:
         if ip_network(proxy, strict=False).prefixlen == 0:
-            yield _diagnostic(f"`{proxy}` of `proxies` includes everyone; use the proxy's own address")
+            yield _diagnostic(f"`{proxy}` of `proxies` is everybody; name the proxy's own address")
 
 
 def _of_mail(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
     if settings.mail is None:
-        yield _note(
-            "no e-mail is sent: distribute invitations as links, and send new ones to people who forgot their password"
-        )
+        yield _note("no mail is sent: hand invitations over as links, and give new ones to who forgot a password")
     elif settings.mail.encryption == "none" and settings.mail.user:
         yield _diagnostic("`mail` signs in without encryption; expected `starttls` or `tls`")
 
@@ -323,21 +319,18 @@ def _of_mail(settings: ServingSettings) -> Iterator[LocatedDiagnostic]:
 def _of_key(serving: Serving) -> Iterator[LocatedDiagnostic]:
     if serving.settings.secret_key:
         if len(serving.settings.secret_key) < _SHORTEST_KEY:
-            yield _diagnostic("`THEODOLITE_SECRET_KEY` is short; expected 50 random characters or more")
+            yield _diagnostic("`THEODOLITE_SECRET_KEY` is short; expected 50 characters or more that nobody can guess")
         return
     file = serving.workspace / SECRET_FILE
     if file.stat().st_mode & 0o077:
-        yield _diagnostic(f"other users of this machine can read `{file}`; type: chmod 600 {file}")
+        yield _diagnostic(f"others on this machine may read `{file}`; type: chmod 600 {file}")
 
 
 def _of_workspace(serving: Serving) -> Iterator[LocatedDiagnostic]:
     """Yield an error if other users of this machine can read people's texts."""
     mode = serving.workspace.stat().st_mode & 0o777
     if mode & 0o077:
-        text = (
-            f"other users of this machine can open `{serving.workspace}` (mode {mode:04o}), which contains "
-            "people's texts"
-        )
+        text = f"others on this machine may enter `{serving.workspace}` (mode {mode:04o}), which holds people's words"
         yield _diagnostic(f"{text}; type: chmod 700 {serving.workspace}")
 
 
@@ -386,7 +379,7 @@ def view(path: str, tell: Callable[[str], None], *, port: int = 0) -> None:
 
 
 def _present_umask() -> int:
-    """Return the mask of the process: runs write reports under it, while the server writes only for the operator."""
+    """Return the mask of the process: runs write reports under it, while the server writes for the operator alone."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
@@ -400,7 +393,7 @@ LOOPBACK_HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabellingSession:
+class LabelDesk:
     """A page for one person who labels.
 
     Attributes:
@@ -422,9 +415,9 @@ class LabellingSession:
     n_open: int
 
 
-def open_labelling(
+def open_label_desk(
     path: str, request: LabelRequest, *, by: str, database_url: str | None, port: int
-) -> tuple[Serving, LabellingSession]:
+) -> tuple[Serving, LabelDesk]:
     """Draw the sample, add it to a queue for this person and open the page.
 
     Unlabelled dialogues of an earlier sample come first and count.
@@ -435,7 +428,7 @@ def open_labelling(
     """
     start = Path(path)
     if not start.exists():
-        message = f"expected the folder or file of a study; there is no `{path}`"
+        message = f"a study's folder or file was expected; there is no `{path}`"
         raise InputError(message)
     folder = start if start.is_dir() else start.parent
     settings = ServingSettings(host=LOOPBACK_HOST, port=port)
@@ -448,24 +441,22 @@ def open_labelling(
         context.close()
 
 
-def serve_labelling(
-    serving: Serving, labelling: LabellingSession, lines: tuple[str, ...], tell: Callable[[str], None]
-) -> int:
+def serve_label_desk(serving: Serving, desk: LabelDesk, lines: tuple[str, ...], tell: Callable[[str], None]) -> int:
     """Serve the page until it is stopped, and return how many dialogues this person has labelled; count."""
-    before = _n_labelled(labelling)
+    before = _n_labelled(desk)
     with suppress(KeyboardInterrupt):  # the server has shut down in order and passes the signal on
         listen(serving, lines, tell)
-    return _n_labelled(labelling) - before
+    return _n_labelled(desk) - before
 
 
-def waiting(labelling: LabellingSession) -> int:
+def waiting(desk: LabelDesk) -> int:
     """Return the number of open dialogues; count."""
     from theodolite.annotation.queues import n_waiting
 
-    return n_waiting(labelling.queue)
+    return n_waiting(desk.queue)
 
 
-def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: Path) -> LabellingSession:
+def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: Path) -> LabelDesk:
     from theodolite.annotation.queues import n_waiting, open_queue
     from theodolite.annotation.records import RecordCache
     from theodolite.store.contents import Contents
@@ -479,7 +470,7 @@ def _prepared(context: StudyContext, request: LabelRequest, by: str, workspace: 
     )
     queue = open_queue(records, login.hosted, study, _design(study, guideline), by=person.name)
     _fill(context, request, records, queue, n_waiting(queue))
-    return LabellingSession(
+    return LabelDesk(
         study=context.path,
         guideline=guideline.name,
         judge=judge.name if judge else "",
@@ -514,7 +505,7 @@ def _fill(context: StudyContext, request: LabelRequest, records: RecordCache, qu
     add_dialogues(records, queue, [dialogue.dialogue for dialogue in sampled.sample.dialogues])
 
 
-def _n_labelled(labelling: LabellingSession) -> int:
+def _n_labelled(desk: LabelDesk) -> int:
     from theodolite.annotation.queues import n_submitted
 
-    return n_submitted(labelling.queue)
+    return n_submitted(desk.queue)

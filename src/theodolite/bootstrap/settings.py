@@ -1,7 +1,7 @@
 """Django's settings as a module, for tools that require one (mypy's plug-in, `makemigrations`).
 
 The program itself never reads it: `bootstrap.serving` creates the same settings for
-its workspace, and `bootstrap.database` only those of the store.
+its workspace, and `bootstrap.database` those of the store alone.
 """
 
 from __future__ import annotations

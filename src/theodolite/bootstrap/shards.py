@@ -24,7 +24,7 @@ from theodolite.config.required_access import named_keys
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.errors import InputError, NotFound, StorageUnavailable
 from theodolite.domain.identity import version_of
-from theodolite.domain.plan import run_sessions
+from theodolite.domain.plan import held_by_runs
 from theodolite.domain.shards import NetworkEvent, Shard, header_in, require_same_study, sessions_in, shard_lines
 from theodolite.execution.clients import BlockingExecutor
 from theodolite.gateways.applications.connections import Connections, network_use
@@ -69,7 +69,7 @@ def write_shard(context: StudyContext, shard: Shard, folder: Path) -> Path:
     """
     study, sessions = context.loaded.study, context.sessions
     run = context.store.run_of(context.plan)
-    at = shard.of(range(len(run_sessions(sessions))))
+    at = shard.of(range(len(held_by_runs(sessions))))
     results = session_results(context.store, study, run, sessions, at)
     path = folder / shard_file(study.name, shard)
     header = header_of(study, context.plan, str(shard), tuple(_network_events(context)))
@@ -97,7 +97,7 @@ def merge_shards(context: StudyContext, paths: Sequence[Path], *, shard: Shard |
         require_same_study(str(file), header, header_of(study, context.plan))
         for _ in sessions_in(str(file), _lines(file)):
             pass
-    everything = range(len(run_sessions(sessions)))
+    everything = range(len(held_by_runs(sessions)))
     at = everything if shard is None else shard.of(everything)
     merge = Merge(context.store, study, context.plan, sessions)
     for file in files:
@@ -156,7 +156,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             continue
         inside = sorted(path.rglob(f"*{SUFFIX}"))
         if not inside:
-            message = f"the folder `{path}` contains no shard (*{SUFFIX})"
+            message = f"the folder `{path}` holds no shard (*{SUFFIX})"
             raise NotFound(message)
         yield from inside
 
@@ -218,7 +218,7 @@ def write_pipeline(loaded: LoadedStudy, options: PipelineOptions, out: Path) -> 
         StorageUnavailable: If a file cannot be written.
     """
     if out.resolve().is_relative_to(loaded.folder.resolve()):
-        message = f"`{out}` is inside the study's folder, which is copied there; choose a folder next to it with --out"
+        message = f"`{out}` is inside the study's folder, which is copied there; name a folder beside it with --out"
         raise InputError(message)
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{1,31}", options.compute):
         message = f"a compute cluster has 2 to 32 letters, digits and dashes; got `{options.compute}`"
@@ -227,9 +227,9 @@ def write_pipeline(loaded: LoadedStudy, options: PipelineOptions, out: Path) -> 
         message = f"expected at most {options.shards} instances, one per shard; got {options.instances}"
         raise InputError(message)
     _copy_study(loaded, out / "study")
-    values = _words_of(loaded, options)
+    words = _words_of(loaded, options)
     for name, text in _templates(resources.files("theodolite.resources") / "azureml"):
-        write_whole(out / name, _filled(text, values))
+        write_whole(out / name, _filled(text, words))
     shutil.rmtree(out / "shards", ignore_errors=True)
     for number in range(1, options.shards + 1):
         write_whole(out / "shards" / f"{number}-of-{options.shards}", f"{number}/{options.shards}\n")
@@ -279,14 +279,14 @@ def _copy_study(loaded: LoadedStudy, target: Path) -> None:
     if not file.is_file():
         message = f"the pipeline needs a study folder with `study.yaml`; `{loaded.folder}` has none"
         raise InputError(message)
-    advice = "move the files that it reads into its folder; the steps receive only that folder"
+    advice = "move the files that it reads into its folder, since the steps receive that folder alone"
     try:
         copied = load_study(file, resolver=resource_resolver())
     except InvalidStudyError as error:
         message = f"the study does not load from a copy of its folder; {advice}\n{error}"
         raise InputError(message) from error
     if version_of(copied.study) != version_of(loaded.study):
-        message = f"the copy of the study's folder has another study version; {advice}"
+        message = f"the copy of the study's folder is another version of the study; {advice}"
         raise InputError(message)
 
 
@@ -313,8 +313,8 @@ def _words_of(loaded: LoadedStudy, options: PipelineOptions) -> dict[str, str]:
     }
 
 
-def _filled(text: str, values: dict[str, str]) -> str:
-    return re.sub(rf"\b({'|'.join(values)})\b", lambda match: values[match[1]], text)
+def _filled(text: str, words: dict[str, str]) -> str:
+    return re.sub(rf"\b({'|'.join(words)})\b", lambda match: words[match[1]], text)
 
 
 def _templates(folder: Traversable, within: str = "") -> Iterator[tuple[str, str]]:

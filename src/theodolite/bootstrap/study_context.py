@@ -126,7 +126,7 @@ class StudyContext:
         """Return the use of an endpoint as text, e.g. "application `bot`"."""
         return users_of(self.loaded.study, name)
 
-    def location_of(self, name: str) -> str:
+    def place_of(self, name: str) -> str:
         """Return the location of an endpoint in the study file, e.g. `line 3`; empty if unknown."""
         for section in ("models", "applications"):
             client = self.loaded.line_of(section, name)
@@ -297,7 +297,7 @@ def look_at(path: str, *, environ: Mapping[str, str] | None = None) -> Status:
 
     Raises:
         StudyError: If the study has errors; lists all of them.
-        NotFound: If it has not been run here.
+        NotFound: If it was never run here.
         StoreError: If the database cannot be used.
     """
     variables = os.environ if environ is None else environ

@@ -182,14 +182,14 @@ def _code_of_applications(loaded: LoadedStudy) -> Iterator[PurePosixPath]:
 def _files_of_folder(home: Path) -> Iterator[PurePosixPath]:
     """Yield the files of a study's folder that its code may need, without links that lead out of it."""
     for parent, folders, names in os.walk(home):
-        current = Path(parent)
-        left_out = (*IGNORED_FOLDERS, *(OUTPUT_FOLDERS if current == home else ()))
+        place = Path(parent)
+        left_out = (*IGNORED_FOLDERS, *(OUTPUT_FOLDERS if place == home else ()))
         folders[:] = [
-            name for name in sorted(folders) if not _is_left_out(name, left_out) and not _is_venv(current, name)
+            name for name in sorted(folders) if not _is_left_out(name, left_out) and not _is_venv(place, name)
         ]
-        patterns = (*IGNORED_FILES, SERVING, *(OUTPUTS if current == home else ()))
+        patterns = (*IGNORED_FILES, SERVING, *(OUTPUTS if place == home else ()))
         for name in names:
-            file = current / name
+            file = place / name
             if _is_left_out(name, patterns) or _is_secret(name):
                 continue
             if file.is_file() and file.resolve().is_relative_to(home):
@@ -217,14 +217,16 @@ def write_study_files(store: DjangoStore, files: StudyFiles, folder: Path) -> Pa
         folder: The folder; created if missing.
 
     Raises:
-        InputError: If a path points outside the folder.
+        InputError: If a path leads out of the folder.
         StorageUnavailable: If a file cannot be written.
     """
     contents = store.records(StudyFileContent, {file.content for file in files.files})
     for file in files.files:
         path = PurePosixPath(file.path)
         if path.is_absolute() or ".." in path.parts or "\\" in file.path or Path(file.path).drive:
-            message = f"the database has the file `{file.path}` for study `{files.study}`, which is outside its folder"
+            message = (
+                f"the database has the file `{file.path}` for study `{files.study}`, which leads out of its folder"
+            )
             raise InputError(message)
         try:
             target = folder / path

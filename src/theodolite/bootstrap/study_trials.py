@@ -207,7 +207,7 @@ async def try_judge(loaded: LoadedStudy, trial: JudgeTrial, access: TrialAccess,
     except RunStopped:
         problem = f"{stop_conditions.reason}; the trial was cut off"
     except TimeoutError:
-        problem = f"the judge took more than {TRIAL_S:.0f} seconds"
+        problem = f"the judge needed more than {TRIAL_S:.0f} seconds"
     finally:
         await clients.close()
     return TrialOutcome(readings=readings, spent=stop_conditions.spent - spent, problem=problem)

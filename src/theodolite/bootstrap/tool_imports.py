@@ -68,11 +68,11 @@ def import_results(folder: Path, files: Sequence[Path], mapping: TableMapping | 
     """
     path = folder / "study.yaml"
     if path.exists():
-        message = f"`{path}` already exists; choose another folder"
+        message = f"`{path}` exists and stays unchanged; name another folder"
         raise InputError(message)
     importers = (*plugin_importers(), *SHIPPED_IMPORTERS)
     results = tuple(_read(file, mapping or TableMapping(), importers) for file in files)
-    if diagnostics := tuple(diagnostic for result in results for diagnostic in result.diagnostics):
+    if diagnostics := tuple(diagnostic for each in results for diagnostic in each.faults):
         raise InvalidStudyError(diagnostics, ending=_NOTHING_WRITTEN)
     made = study_of_results(folder.resolve().name or "imported", results)
     for name, content in made.files.items():
@@ -102,11 +102,11 @@ def _read(file: Path, mapping: TableMapping, importers: Sequence[Importer | Resu
         stored = file.read_bytes()
     except OSError as error:
         diagnostic = LocatedDiagnostic(file=str(file), message=f"cannot be read: {unreadable(error)}")
-        return ToolResults(tool="", file=file.name, diagnostics=(diagnostic,))
+        return ToolResults(tool="", file=file.name, faults=(diagnostic,))
     for importer in importers:
         if isinstance(importer, Importer) and _fits(importer, file.name, stored):
             return _read_by(importer, file, stored)
-    formats = tuple(item for item in importers if isinstance(item, ResultFormat))
+    formats = tuple(each for each in importers if isinstance(each, ResultFormat))
     if mapping.columns or not is_results(stored, formats):
         return _table_results(stored, file.name, mapping)
     return read_results(stored, file.name, formats)
@@ -145,13 +145,13 @@ def _table_results(stored: bytes, file: str, mapping: TableMapping) -> ToolResul
     table = table_of(stored, file)
     names = {"prompt": "prompt", "response": "response", **mapping.columns}
     columns = [*names.values(), *mapping.scores.values()]
-    diagnostics = list(table.diagnostics)
-    for column in dict.fromkeys(columns if table.columns and not table.diagnostics else ()):
+    diagnostics = list(table.faults)
+    for column in dict.fromkeys(columns if table.columns and not table.faults else ()):
         if column not in table.columns:
             near = did_you_mean(column, table.columns) or f"; columns are {', '.join(table.columns)}"
             diagnostics.append(LocatedDiagnostic(file=file, line=1, message=f"has no column `{column}`{near}"))
     if diagnostics:
-        return ToolResults(tool="table", file=file, sha256=table.sha256, diagnostics=few_of(diagnostics, file))
+        return ToolResults(tool="table", file=file, sha256=table.sha256, faults=few_of(diagnostics, file))
     known = {*columns}
     grouped: dict[tuple[str, str], list[tuple[int, int, Mapping[str, str]]]] = {}
     for number, (row, line) in enumerate(zip(table.rows, table.lines, strict=True), start=1):
@@ -167,7 +167,7 @@ def _table_results(stored: bytes, file: str, mapping: TableMapping) -> ToolResul
         _table_dialogue(key, application, rows, names, mapping, known) for (key, application), rows in grouped.items()
     ]
     return ToolResults(
-        tool="table", file=file, sha256=table.sha256, dialogues=tuple(dialogues), diagnostics=few_of(diagnostics, file)
+        tool="table", file=file, sha256=table.sha256, dialogues=tuple(dialogues), faults=few_of(diagnostics, file)
     )
 
 

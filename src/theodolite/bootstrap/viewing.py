@@ -377,10 +377,10 @@ class LocalStudies:
         Raises:
             InputError: If the runs cannot be compared.
         """
-        sources = [f"{study.path}@{number}" for number in (first, second)]
+        places = [f"{study.path}@{number}" for number in (first, second)]
 
         def page(folder: str) -> str:
-            return compare(*sources, study=study.path, out=folder, environ=self.environ).page
+            return compare(*places, study=study.path, out=folder, environ=self.environ).page
 
         return self._page(study, ("compare", first, second), page)
 
@@ -392,7 +392,7 @@ class LocalStudies:
         """
 
         def page(folder: str) -> str:
-            return keep_watch(Request(source=study.path, out=folder), environ=self.environ).page
+            return keep_watch(Request(place=study.path, out=folder), environ=self.environ).page
 
         return self._page(study, ("monitor", 0, 0), page)
 
@@ -537,9 +537,7 @@ def _read(path: str, environ: Mapping[str, str]) -> LocalStudy:
     try:
         loaded = load_study(path, environ=environ, resolver=resource_resolver(), looks_at_code=True)
     except InvalidStudyError as error:
-        return LocalStudy(
-            key=key, path=path, folder=folder, name=name, loaded=None, diagnostics=error.located_diagnostics
-        )
+        return LocalStudy(key=key, path=path, folder=folder, name=name, loaded=None, diagnostics=error.placed)
     name = loaded.study.name
     return LocalStudy(key=key, path=path, folder=folder, name=name, loaded=loaded, diagnostics=loaded.notes)
 

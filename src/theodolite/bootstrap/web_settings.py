@@ -90,7 +90,7 @@ def serving_settings(
 
 
 def viewing_settings(*, secret_key: str, cookie: str) -> dict[str, Any]:
-    """Return the settings of `theodolite view`: loopback, no accounts, no central database.
+    """Return the settings of `theodolite view`: loopback, no accounts, no database of its own.
 
     The session is a signed cookie. The pages of `theodolite serve` are not routed.
 
@@ -218,7 +218,7 @@ _MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "theodolite.web.middleware.LanguageMiddleware",
+    "theodolite.web.middleware.SpokenPages",
     "theodolite.web.middleware.PlainErrors",
 ]
 

@@ -120,7 +120,7 @@ def install(source: str, *, sha256: str, replace: bool, as_json: bool) -> int:
         entry = {"name": made.name, "edition": made.edition, "sha256": made.sha256, "folder": str(made.folder)}
         click.echo(as_line({"exit_code": 0, **entry, "n_files": made.n_files}))
         return 0
-    checked = "as expected" if sha256 else "not verified: no --sha256 given"
+    checked = "as expected" if sha256 else "not compared: no --sha256 was given"
     click.echo(printable_line(f"Installed {made.name} {made.edition} ({made.n_files} files) in {made.folder}"))
     click.echo(f"Checksum  {made.sha256} ({checked})")
     click.echo(f"Card      theodolite packs show {made.name}")
@@ -245,7 +245,7 @@ _MOST = 12
 @click.argument("page", default=CONTENTS)
 @click.option("--text", "as_text", is_flag=True, help="Print the page as Markdown instead.")
 @click.option("--search", default="", metavar="WORDS", help="List the pages that contain all these words.")
-@click.option("--out", default="", metavar="DIR", help="Folder of the HTML files; default: a temporary folder.")
+@click.option("--out", default="", metavar="DIR", help="Folder of the HTML files; one of your own if left out.")
 @click.option("--browser", "open_it", is_flag=True, help="Open the page in a browser.")
 @json_option
 def docs(page: str, *, as_text: bool, search: str, out: str, open_it: bool, as_json: bool) -> int:
@@ -292,21 +292,21 @@ def docs(page: str, *, as_text: bool, search: str, out: str, open_it: bool, as_j
     return 0
 
 
-def _print_matches(pages: list[Page], text: str, *, as_json: bool) -> None:
+def _print_matches(found: list[Page], words: str, *, as_json: bool) -> None:
     if as_json:
-        click.echo(as_line({"exit_code": 0, "pages": _page_entries(pages)}))
+        click.echo(as_line({"exit_code": 0, "pages": _page_entries(found)}))
         return
-    if not pages:
-        click.echo(f"No page contains all words of `{printable(text)}`. Use fewer words.")
+    if not found:
+        click.echo(f"No page contains all words of `{printable(words)}`. Use fewer words.")
         return
-    width = max(len(page.name) for page in pages[:_MOST])
-    for page in pages[:_MOST]:
+    width = max(len(page.name) for page in found[:_MOST])
+    for page in found[:_MOST]:
         click.echo(
             f"{page.name:<{width}}  {textwrap.shorten(page.title, max(20, _WIDTH - width - 2), placeholder=' ...')}"
         )
-    if len(pages) > _MOST:
-        click.echo(f"and {len(pages) - _MOST} more; add a word")
-    click.echo(f"Read:  theodolite docs {pages[0].name} --text")
+    if len(found) > _MOST:
+        click.echo(f"and {len(found) - _MOST} more; add a word")
+    click.echo(f"Read:  theodolite docs {found[0].name} --text")
 
 
 def _page_entries(pages: list[Page]) -> list[dict[str, str]]:

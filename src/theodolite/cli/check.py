@@ -81,15 +81,11 @@ def check(study: str, *, show_all: bool, show_expanded: bool, as_json: bool) -> 
             loaded = load_study(
                 study, environ=os.environ, resolver=resource_resolver(), looks_at_code=True, on_rows=details
             )
-    except InvalidStudyError as diagnostics:
+    except InvalidStudyError as faults:
         if as_json:
-            click.echo(diagnostics_json(diagnostics.located_diagnostics, exit_code=2))
+            click.echo(diagnostics_json(faults.placed, exit_code=2))
         else:
-            click.echo(
-                render_diagnostics(
-                    diagnostics.located_diagnostics, limit=None if show_all else 20, color=wants_colour()
-                )
-            )
+            click.echo(render_diagnostics(faults.placed, limit=None if show_all else 20, color=wants_colour()))
         return 2
     if as_json:
         estimate = estimate_entry(estimate_calls(loaded))
@@ -180,11 +176,11 @@ def probe(study: str, name: str, *, as_json: bool) -> int:
     with redirect_stdout(sys.stderr):  # output of application code must not mix with the result
         result = asyncio.run(_examined(loaded, chosen))
     code = exit_code_of(result)
-    diagnostics = _diagnostics(loaded, result)
+    placed = _placed(loaded, result)
     if as_json:
-        click.echo(diagnostics_json(diagnostics, exit_code=code, applications=[*map(_entry, result)]))
+        click.echo(diagnostics_json(placed, exit_code=code, applications=[*map(_entry, result)]))
     else:
-        click.echo(_screen(study, result, diagnostics, code))
+        click.echo(_screen(study, result, placed, code))
     return code
 
 
@@ -192,18 +188,18 @@ async def _examined(loaded: LoadedStudy, applications: Sequence[Application]) ->
     return [await examine_application(loaded, application, environ=os.environ) for application in applications]
 
 
-def _diagnostics(loaded: LoadedStudy, result: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
+def _placed(loaded: LoadedStudy, result: Sequence[Examination]) -> tuple[LocatedDiagnostic, ...]:
     file = Path(loaded.file).name
-    book = Diagnostics(first=file)
+    diagnostics = Diagnostics(first=file)
     for examination in result:
         line = loaded.line_of("applications", examination.name) or 0
         for remark in examination.remarks:
             message = f"`{examination.name}`: {remark.message.removeprefix(f'application `{examination.name}`: ')}"
-            book.add(LocatedDiagnostic(file=file, line=line, message=message, severity=remark.severity))
-    return book.in_order()
+            diagnostics.add(LocatedDiagnostic(file=file, line=line, message=message, severity=remark.severity))
+    return diagnostics.in_order()
 
 
-def _screen(study: str, result: Sequence[Examination], diagnostics: Sequence[LocatedDiagnostic], code: int) -> str:
+def _screen(study: str, result: Sequence[Examination], placed: Sequence[LocatedDiagnostic], code: int) -> str:
     width = max(len(examination.name) for examination in result) + 3
     lines = []
     for examination in result:
@@ -211,10 +207,8 @@ def _screen(study: str, result: Sequence[Examination], diagnostics: Sequence[Loc
         if examination.network is not None:
             lines.append(f"{'':<{width}}Network  {examination.network.text}")
     calls = sum(examination.calls for examination in result)
-    if diagnostics:
-        lines.append(
-            render_diagnostics(diagnostics, limit=None, color=wants_colour(), ending=f"{calls} calls were made.")
-        )
+    if placed:
+        lines.append(render_diagnostics(placed, limit=None, color=wants_colour(), ending=f"{calls} calls were made."))
     hints = dict.fromkeys(examination.hint for examination in result if examination.hint)
     lines += [f"Try  {hint}" for hint in hints]
     if not code:
@@ -369,7 +363,7 @@ def _extras() -> Iterator[Check]:
 
 def _storage(workspace: Path) -> Iterator[Check]:
     """Yield whether the workspace is writable, and whether SQLite's write-ahead log works on its disk."""
-    folder = next(parent for parent in (workspace, *workspace.absolute().parents) if parent.is_dir())
+    folder = next(place for place in (workspace, *workspace.absolute().parents) if place.is_dir())
     sqlite = sqlite3.sqlite_version
     is_old = sqlite3.sqlite_version_info < OLDEST_SQLITE
     oldest = ".".join(map(str, OLDEST_SQLITE))
@@ -442,8 +436,8 @@ def _proxies(environ: Mapping[str, str]) -> Check:
 
 
 def _host(address: str) -> str:
-    netloc = urlsplit(address if "://" in address else f"http://{address}").netloc
-    return netloc.rpartition("@")[2] or "(not an address)"
+    place = urlsplit(address if "://" in address else f"http://{address}").netloc
+    return place.rpartition("@")[2] or "(not an address)"
 
 
 def _database(workspace: Path, environ: Mapping[str, str]) -> Check:
@@ -455,6 +449,6 @@ def _database(workspace: Path, environ: Mapping[str, str]) -> Check:
     except TheodoliteError as error:
         return Check(topic="Database", state="error", text=str(error))
     if store is None:
-        return Check(topic="Database", state="ok", text=f"{kind}, without tables: no run yet")
+        return Check(topic="Database", state="ok", text=f"{kind}, without tables: nothing was run yet")
     store.disconnect()
     return Check(topic="Database", state="ok", text=f"{kind}, reachable and up to date")

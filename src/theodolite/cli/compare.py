@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from theodolite.bootstrap.comparing import Compared, Request, Seen, differences_from, keep_watch
-from theodolite.bootstrap.comparing import compare as compare_sources
+from theodolite.bootstrap.comparing import compare as compare_places
 from theodolite.bootstrap.files import write_whole
 from theodolite.bootstrap.permission import require_output_inside
 from theodolite.bootstrap.study_context import StudyContext, open_study
@@ -41,14 +41,14 @@ from theodolite.reporting.comparing.text import (
 from theodolite.reporting.monitoring.document import alert_entry
 from theodolite.reporting.queries.gates import gate_facts, gate_lines, gate_results
 from theodolite.reporting.results.gates import gates_entry, github_annotations, junit_xml, markdown_summary, sarif_text
-from theodolite.reporting.text.estimates import leading, rate_name
+from theodolite.reporting.words.estimates import leading, rate_name
 from theodolite.usecases.monitoring import Watched
 
 PERCENT = 100.0
 
 
 @click.command()
-@click.argument("sources", nargs=-1)
+@click.argument("places", nargs=-1)
 @click.option("--study", default=".", show_default=True, help="Study in which to look up names of applications.")
 @click.option("--by", type=click.Choice(["mitigation"]), help="Compare applications that differ by one mitigation.")
 @click.option(
@@ -58,7 +58,7 @@ PERCENT = 100.0
 @click.option("--out", type=click.Path(file_okay=False), help="Folder for compare.html and compare.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 def compare(
-    sources: tuple[str, ...],
+    places: tuple[str, ...],
     *,
     study: str,
     by: str | None,
@@ -70,7 +70,7 @@ def compare(
     """Compare A and B pair by pair: fixed and regressed dialogues.
 
     A and B are applications of one study, two studies, two of its runs
-    (STUDY@1 STUDY@3), or two results.json; SOURCE#APPLICATION names one
+    (STUDY@1 STUDY@3), or two results.json; PLACE#APPLICATION names one
     application of several. With --by mitigation, A
     is a study: the command estimates each mitigation's effect on both sides of
     the guardrail and on all other measures.
@@ -82,15 +82,15 @@ def compare(
       theodolite compare before/results.json after/results.json --margin 5
       theodolite compare guarded --by mitigation
     """  # noqa: D301 - click's mark for "keep these lines"
-    first, second = _two(sources, by)
-    seen = compare_sources(first, second, study=study, by_mitigation=by is not None, out=out)
+    first, second = _two(places, by)
+    seen = compare_places(first, second, study=study, by_mitigation=by is not None, out=out)
     worse = [] if margin is None else _not_ruled_out(seen.comparisons, margin)
     code = 1 if worse else 0
     if as_json:
         document = comparison_document(seen.comparisons)
         click.echo(as_line({"exit_code": code, **document, "page": seen.page, "data": seen.data}))
     else:
-        _show(seen, sources, study, by, worse)
+        _show(seen, places, study, by, worse)
     if open_it:
         click.launch(seen.page)
     return code
@@ -100,7 +100,7 @@ def _two(sources: tuple[str, ...], by: str | None) -> tuple[str, str]:
     requested = (0, 1) if by else (2,)
     if len(sources) not in requested:
         names = " ".join(sources) or "none"
-        message = f"expected {'a study' if by else 'two sources, A and B'}; got {len(sources)}: {names}"
+        message = f"expected {'a study' if by else 'two places, A and B'}; got {len(sources)}: {names}"
         raise InputError(message)
     return (*sources, "", "")[0], (*sources, "", "")[1]
 
@@ -207,7 +207,7 @@ def _request(history: str, options: dict[str, Any]) -> Request:
     if problems:
         raise InputError("\n".join(problems))
     return Request(
-        source=history,
+        place=history,
         query=options["query"],
         form=form,
         watched=Watched(guideline=options["guideline"], annotator=options["annotator"], anchors=options["anchors"]),
@@ -286,7 +286,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option("--summary", type=_FILE, help="Write the results as a Markdown table.")
 @click.option("--sarif", type=_FILE, help="Write gates that are not met as SARIF 2.1.0.")
 @click.option("--github", is_flag=True, help="Print annotations for GitHub Actions.")
-@click.option("--baseline", metavar="SOURCE", help="For `worse_by`: STUDY@1, @1, results.json or an application.")
+@click.option("--baseline", metavar="PLACE", help="For `worse_by`: STUDY@1, @1, results.json or an application.")
 @click.option("--allow-inconclusive", is_flag=True, help="Exit with 0 if a gate is inconclusive.")
 @click.option("--partial", is_flag=True, help="Check an incomplete run.")
 @json_option

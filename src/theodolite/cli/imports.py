@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from theodolite.bootstrap.events import columns_for, import_looked, look_into, open_event, stored_of
+from theodolite.bootstrap.events import bring_looked, columns_for, look_into, open_event, stored_of
 from theodolite.bootstrap.exchange import (
     ExportForm,
     import_labels,
@@ -21,9 +21,9 @@ from theodolite.bootstrap.study_context import StudyContext, open_study
 from theodolite.bootstrap.tool_imports import ImportedStudy, TableMapping, import_results
 from theodolite.cli.main import Group
 from theodolite.cli.terminal import as_line, json_option, study_argument, width
-from theodolite.config.dialogue_imports import IMPORTED_TESTER_TYPES, DialogueColumns
+from theodolite.config.dialogue_imports import HOLDERS, BringColumns
 from theodolite.config.label_imports import ImportColumns, is_label_file, spelling_of
-from theodolite.config.threads import ThreadSpeakers, Ways
+from theodolite.config.threads import Voices, Ways
 from theodolite.domain.annotating.label_sample import KeptLabels
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.dialogue import TesterType
@@ -51,7 +51,7 @@ def import_() -> None:
 @click.option(
     "--response", default="response", show_default=True, metavar="COLUMN", help="Response of the application."
 )
-@click.option("--id", default="", metavar="COLUMN", help="Id of the dialogue; default: each row is a dialogue.")
+@click.option("--id", default="", metavar="COLUMN", help="Id of the dialogue; each row is a dialogue if left out.")
 @click.option("--turn", default="", metavar="COLUMN", help="Number of the turn.")
 @click.option("--tester", default="", metavar="COLUMN", help="Name of the tester.")
 @click.option("--context", default="", metavar="COLUMN", help="Source material for the response.")
@@ -64,8 +64,8 @@ def import_() -> None:
 @click.option("--level-column", default="", metavar="COLUMN", help="Level of each row.")
 @click.option(
     "--tester-type",
-    "tester_type",
-    type=click.Choice([holder.value for holder in IMPORTED_TESTER_TYPES]),
+    "held_by",
+    type=click.Choice([holder.value for holder in HOLDERS]),
     default=TesterType.RECORDED.value,
     help="Who played the user.",
 )
@@ -76,7 +76,7 @@ def import_() -> None:
 @click.option(
     "--branches",
     "ways",
-    type=click.Choice([item.name.lower() for item in Ways]),
+    type=click.Choice([one.name.lower() for one in Ways]),
     default="every",
     show_default=True,
     help="Paths of a branching conversation to import.",
@@ -115,11 +115,10 @@ def dialogues(
     """  # noqa: D301 - click's mark for "keep these lines"
     named = ("application", "scenario", "level")
     columns = {
-        name: texts[name]
-        for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "tester_type")
+        name: texts[name] for name in ("prompt", "response", "id", "turn", "tester", "context", "withheld", "held_by")
     }
     constants = {f"of_{name}": texts[name] for name in named}
-    means = DialogueColumns(**columns, **constants, **{name: texts[f"{name}_column"] for name in named})
+    means = BringColumns(**columns, **constants, **{name: texts[f"{name}_column"] for name in named})
     context = open_study(study)
     try:
         event = open_event(study, context.store, workspace=context.loaded.folder).event
@@ -127,7 +126,7 @@ def dialogues(
         stored = stored_of(path)
         meant = columns_for(stored, path.name, means)
         looked = look_into(stored, path.name, event, meant, _speakers(replies, left_out, ways))
-        result = import_looked(looked, event, store=not check)
+        result = bring_looked(looked, event, store=not check)
         if as_json:
             counts = {"new": list(result.new), "known": result.known, "notes": list(looked.notes)}
             click.echo(as_line({"exit_code": 0, "stored": not check, **counts}))
@@ -142,14 +141,14 @@ def dialogues(
         context.close()
 
 
-def _speakers(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> ThreadSpeakers:
+def _speakers(replies: tuple[str, ...], left_out: tuple[str, ...], ways: str) -> Voices:
     """Return the speakers of the application that the options name."""
     pairs = [pair.partition("=") for pair in replies]
     fields = dict.fromkeys(name for name, _, _ in pairs)
     if len(fields) > 1 or any(not sign for _, sign, _ in pairs):
-        message = f"--replies expects FIELD=VALUE, always with the same field; got {', '.join(replies)}"
+        message = f"--replies takes FIELD=VALUE, always with the same field; got {', '.join(replies)}"
         raise click.UsageError(message)
-    return ThreadSpeakers(
+    return Voices(
         speaker_field=next(iter(fields), ""),
         application=tuple(value for _, _, value in pairs),
         silent=left_out or None,
@@ -276,10 +275,10 @@ def _imported_json(imported: ImportedStudy) -> dict[str, object]:
         "rules_to_check": list(imported.made.to_check),
         "files": [
             {
-                "file": result.file,
-                "tool": result.tool,
-                "version": result.version,
-                "dialogues": len(result.dialogues),
+                "file": each.file,
+                "tool": each.tool,
+                "version": each.version,
+                "dialogues": len(each.dialogues),
                 "figures": [
                     {
                         "name": figure.name,
@@ -287,25 +286,25 @@ def _imported_json(imported: ImportedStudy) -> dict[str, object]:
                         "recomputed": figure.recomputed,
                         "agrees": figure.agrees,
                     }
-                    for figure in result.figures
+                    for figure in each.figures
                 ],
-                "notes": list(result.notes),
+                "notes": list(each.notes),
             }
-            for result in imported.results
+            for each in imported.results
         ],
     }
 
 
 def _imported_lines(imported: ImportedStudy) -> Iterator[str]:
     made = imported.made
-    for result in imported.results:
-        version = f" {result.version}" if result.version else ""
-        yield f"{result.file}: {result.tool}{version}, {len(result.dialogues):,} dialogues"
-        for figure in result.figures:
+    for each in imported.results:
+        version = f" {each.version}" if each.version else ""
+        yield f"{each.file}: {each.tool}{version}, {len(each.dialogues):,} dialogues"
+        for figure in each.figures:
             shown = "not recomputable" if figure.recomputed is None else f"{figure.recomputed:.6g} recomputed"
             differs = "" if figure.agrees else "  DIFFERS" if figure.recomputed is not None else ""
             yield f"  {figure.name}: {figure.stated:.6g} stated, {shown}, n={figure.n}{differs}"
-        for note in result.notes:
+        for note in each.notes:
             yield f"  {note}"
     yield f"Wrote {imported.path}: {made.n_dialogues:,} dialogues, {made.n_answers:,} labels"
     if made.n_unanswered:
@@ -412,7 +411,7 @@ TABLE = "table"
 def _form_of(form: str, out: str) -> ExportForm:
     forms = [TABLE, *(export_form.value for export_form in ExportForm)]
     if form == TABLE:
-        endings = {f".{item.value}": item for item in (ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET)}
+        endings = {f".{one.value}": one for one in (ExportForm.CSV, ExportForm.JSONL, ExportForm.PARQUET)}
         ending = Path(out).suffix.lower() or ".csv"
         if ending not in endings:
             message = f"--format table expects a file that ends in {', '.join(endings)}; got `{out}`"

@@ -53,7 +53,7 @@ Answers = dict[str, str]
 
 @click.command()
 @click.argument("folder", type=click.Path(file_okay=False))
-@click.option("--app", metavar="APP", help="An application: URL, module:function, file.py:function or module:Class.")
+@click.option("--app", metavar="PLACE", help="An application: URL, module:function, file.py:function or module:Class.")
 @click.option("--cases", type=click.Path(), help="With --app: test cases with expected answers (CSV, TSV or JSONL).")
 @click.option("--users", is_flag=True, help="With --app: simulated users test it; needs a model.")
 @click.option("--test-call", is_flag=True, help="With --app: call it once; runs its code or sends one message.")
@@ -101,14 +101,14 @@ def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
     Raises:
         InputError: If an answer cannot be used.
     """
-    model, name, key, judge = (options.pop(item, "") for item in ("model", "model_name", "model_key", "judge"))
+    model, name, key, judge = (options.pop(one, "") for one in ("model", "model_name", "model_key", "judge"))
     kind, answers = _requested(folder, options)
     if Path(answers.get("from", "")).suffix.lower() in {".yaml", ".yml"}:
         return _split(Path(answers["from"]), folder), 0
     if kind is StarterKind.RECORDED:
         answers |= _columns_by_questions(answers["from"])
     if judge and kind is not StarterKind.RECORDED:
-        message = "--judge requires --from; for an application, use --guideline"
+        message = "--judge belongs to --from; an application takes --guideline"
         raise click.UsageError(message)
     if kind is StarterKind.APPLICATION:
         _ask_the_address(answers, "" if model else name)
@@ -116,7 +116,7 @@ def _create(folder: str, options: Answers) -> tuple[tuple[Path, ...], int]:
     if answers.get("judge") or answers.get("guideline") or answers.get("users"):
         answers |= {} if "model_url" in answers else {"model_key": key, **_model_of(answers, model, name)}
     elif model:
-        message = "--model requires a judge or simulated users: add --judge, --guideline or --users"
+        message = "--model belongs to a judge or simulated users: add --judge, --guideline or --users"
         raise click.UsageError(message)
     return _write(folder, kind, answers)
 
@@ -165,9 +165,9 @@ def _by_questions(folder: str) -> tuple[StarterKind, Answers]:
     kind = _KINDS[_prompted(tuple(_KINDS), default="1")]
     if kind is StarterKind.APPLICATION:
         click.echo("Where is it?  URL, file.py:function or module:Class")
-        application = click.prompt(">", prompt_suffix=" ")
-        _require_function(folder, application)
-        return kind, {"app": application, **_test_call_by_question(application), **_tests_by_questions()}
+        place = click.prompt(">", prompt_suffix=" ")
+        _require_function(folder, place)
+        return kind, {"app": place, **_test_call_by_question(place), **_tests_by_questions()}
     if kind is StarterKind.RECORDED:
         click.echo("Which file?  (CSV, TSV or JSONL, one row per turn)")
         return kind, {"from": click.prompt(">", prompt_suffix=" ")}
@@ -178,10 +178,10 @@ def _by_questions(folder: str) -> tuple[StarterKind, Answers]:
     return kind, {}
 
 
-def _test_call_by_question(application: str) -> Answers:
+def _test_call_by_question(place: str) -> Answers:
     """Ask for consent to one call of the application."""
-    if "://" in application:
-        text = f"Make one test call? It sends one message to {urlsplit(application).netloc}, which may charge for it."
+    if "://" in place:
+        text = f"Make one test call? It sends one message to {urlsplit(place).netloc}, which may charge for it."
     else:
         text = "Make one test call? It runs this code with your rights; models that the code calls may charge for it."
     click.echo(textwrap.fill(text, 80))
@@ -242,7 +242,7 @@ def _columns_by_questions(file: str) -> Answers:
         InputError: If the operator declines.
     """
     table = read_table(Path(file), Path(file).name)
-    if not table.columns or table.diagnostics:
+    if not table.columns or table.faults:
         return {}  # writing the study reports the error in the file
     guess = guess_columns(table)
     click.echo("\n".join(guess_lines(table, guess)))
@@ -301,9 +301,7 @@ def _model_at(url: str, name: str, *, is_default: bool = False) -> str:
         click.echo(f"  {url} answers as OpenAI-compatible; offers one model: {names[0]}")
         return names[0]
     if names and sys.stdin.isatty():
-        click.echo(
-            "\n".join([f"{url} offers:", *(f"  {number}  {item}" for number, item in enumerate(names, start=1))])
-        )
+        click.echo("\n".join([f"{url} offers:", *(f"  {number}  {one}" for number, one in enumerate(names, start=1))]))
         return names[click.prompt(">", type=click.IntRange(1, len(names)), prompt_suffix=" ") - 1]
     if names:
         message = f"`{url}` offers {len(names)} models: {', '.join(names)}. Choose one:  --model-name NAME"
@@ -321,7 +319,7 @@ def _ask_the_address(answers: Answers, name: str) -> None:
     if not answers["app"].rstrip("/").endswith("/v1"):
         return
     if not name and not offered_models(answers["app"]):
-        click.echo("  connection refused: enter the model name yourself")
+        click.echo("  connection refused: fill in the name of the model yourself")
         return
     answers["app_model"] = _model_at(answers["app"], name)
 
@@ -339,14 +337,14 @@ def _is_chat(url: str) -> bool:
     return url.startswith(("http://", "https://")) and url.rstrip("/").endswith("/v1")
 
 
-def _require_function(folder: str, application: str) -> None:
+def _require_function(folder: str, place: str) -> None:
     """Print the parameters of a function in a Python file; the file is parsed, not run.
 
     Raises:
         InputError: If the file has no such name.
     """
-    file, _, name = application.rpartition(":")
-    path = next((item for item in (Path(file), Path(folder) / file) if file.endswith(".py") and item.is_file()), None)
+    file, _, name = place.rpartition(":")
+    path = next((one for one in (Path(file), Path(folder) / file) if file.endswith(".py") and one.is_file()), None)
     if path is None:
         return
     try:
@@ -517,7 +515,7 @@ def _run(folder: Path, number: int, study: DemoStudy) -> None:
     finally:
         context.close()
     took = context.clock.monotonic_s() - started
-    click.echo(f"  {number} {study.name:<14} {study.text:<52} ok {_duration(took)}")
+    click.echo(f"  {number} {study.name:<14} {study.words:<52} ok {_duration(took)}")
 
 
 def _duration(took_s: float) -> str:

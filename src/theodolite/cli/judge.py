@@ -82,7 +82,7 @@ def judge() -> None:
     metavar="N",
     help="Dialogues that a model judges again: with injected instructions, and with reversed labels.",
 )
-@click.option("--no-attacks", is_flag=True, help="Call no model; the validation report lists missing checks.")
+@click.option("--no-attacks", is_flag=True, help="Call no model; the validation report lists what is missing.")
 @permission_options
 @json_option
 def validate(study: str, name: str, *, attacks: int, no_attacks: bool, as_json: bool) -> int:
@@ -356,7 +356,7 @@ def rescore(file: str, design: str, *, application: str, seed: int, replicates: 
     """Score the leaves of an old tree with a new one and state the difference.
 
     FILE is the tree file of a run, DESIGN the new tree. Both trees use the same
-    leaves, so a difference comes only from the change of the method.
+    leaves, so a difference comes from the change of the method alone.
 
     \b
     Example

@@ -107,7 +107,7 @@ COMMANDS = {
     "People": {
         "label": ("label dialogues on a local page", "theodolite.cli.serve"),
         "serve": ("serve the web app to testers, annotators and organisers", "theodolite.cli.serve"),
-        "dry-run": ("complete an event with bots before people do", "theodolite.cli.serve"),
+        "dry-run": ("let bots complete an event before people do", "theodolite.cli.serve"),
     },
     "Data": {
         "import": ("import dialogues or labels from other tools", "theodolite.cli.imports"),
@@ -120,7 +120,7 @@ COMMANDS = {
         "status": ("print the status of a run", "theodolite.cli.run"),
         "runs": ("list the runs of a study", "theodolite.cli.run"),
         "worker": ("work on open runs as an additional process", "theodolite.cli.run"),
-        "merge": ("merge the shards of a run", "theodolite.cli.shards"),
+        "merge": ("join the shards of a run that was split", "theodolite.cli.shards"),
         "azureml": ("write, check and submit an Azure Machine Learning pipeline", "theodolite.cli.shards"),
         "copy-database": ("copy a workspace between its file and PostgreSQL", "theodolite.cli.serve"),
         "backup": ("back up a workspace to one file", "theodolite.cli.serve"),
@@ -140,7 +140,7 @@ COMMANDS = {
 _ALL = {name: entry for commands in COMMANDS.values() for name, entry in commands.items()}
 
 DOCUMENTATION = "theodolite docs --browser  (installed, needs no network)"
-"""How to open the documentation; it is part of the package and has not a public address."""
+"""How to open the documentation; it is part of the package and has no public address."""
 
 _EPILOG = f"""\
 Examples

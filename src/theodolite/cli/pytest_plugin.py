@@ -1,6 +1,6 @@
 """A plugin of pytest: the gates of a study are tests, and a fixture checks the gates of a run from Python.
 
-pytest loads it in every project in Theodolite's environment, so it imports nothing heavy before it is used.
+pytest loads it in every project where Theodolite is installed, so it imports nothing heavy before it is used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--studies", action="store_true", help="Run each study.yaml and test its gates.")
     group.addoption("--studies-allow-code", action="store_true", help="Allow the code that the studies name.")
     group.addoption("--studies-allow-inconclusive", action="store_true", help="Pass gates that are inconclusive.")
-    group.addoption("--studies-baseline", metavar="SOURCE", help="Baseline for `worse_by`: @1, or a results.json.")
+    group.addoption("--studies-baseline", metavar="PLACE", help="Baseline for `worse_by`: @1, or a results.json.")
     parser.addini("theodolite_studies", "Run each study.yaml and test its gates.", type="bool", default=False)
 
 

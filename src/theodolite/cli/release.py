@@ -23,14 +23,14 @@ from theodolite.cli.terminal import as_line, json_option, study_argument
 from theodolite.config.permissions import workspace_for
 from theodolite.domain.errors import RunStopped
 from theodolite.domain.run import RunState
-from theodolite.reporting.text.figures import number_of
+from theodolite.reporting.words.figures import number_of
 from theodolite.usecases.releasing import MIN_GROUP
 
 
 @click.command()
 @study_argument
-@click.option("--out", default="", metavar="DIR", help=f"New folder for the bundle; STUDY/{BUNDLE} by default.")
-@click.option("--review", default="", metavar="FILE", help=f"Decisions about identifiers; STUDY/{REVIEW} by default.")
+@click.option("--out", default="", metavar="DIR", help=f"New folder for the bundle; STUDY/{BUNDLE} if left out.")
+@click.option("--review", default="", metavar="FILE", help=f"Decisions about identifiers; STUDY/{REVIEW} if left out.")
 @click.option("--redact-all", is_flag=True, help="Redact all identifiers without a decision.")
 @click.option("--without", multiple=True, metavar="DIALOGUE", help="Leave out this dialogue; repeatable.")
 @click.option(
@@ -40,7 +40,7 @@ from theodolite.usecases.releasing import MIN_GROUP
     show_default=True,
     help="Withhold attributes shared by fewer people.",
 )
-@click.option("--key", default="", metavar="FILE", help="Private Ed25519 key (PEM); made in the workspace by default.")
+@click.option("--key", default="", metavar="FILE", help="Private Ed25519 key (PEM); made in the workspace if left out.")
 @json_option
 def release(
     study: str,
@@ -173,7 +173,7 @@ def verify(folder: str, *, key: str, as_json: bool) -> int:
 
 @click.command()
 @study_argument
-@click.option("--out", default="", metavar="DIR", help=f"Folder of the documents; STUDY/{FOLDER} by default.")
+@click.option("--out", default="", metavar="DIR", help=f"Folder of the documents; STUDY/{FOLDER} if left out.")
 @click.option("--diff", "is_diff", is_flag=True, help="Print the differences to the previous issue; write nothing.")
 @json_option
 def document(study: str, *, out: str, is_diff: bool, as_json: bool) -> int:

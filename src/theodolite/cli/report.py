@@ -52,7 +52,7 @@ def report(study: str, *, partial: bool, audience: str, browser: bool, out: str 
     writes the reports of all its studies and, over them, series.html and
     series.json with the studies side by side, to series-report-NAME.
 
-    `--for team:NAME` writes a report only about the team's applications,
+    `--for team:NAME` writes a report about the team's own applications alone,
     under new ids, with strengths and tuning hints; NAME is a team of the series
     or an application. `--for public` shows only texts without undecided
     identifiers; see  theodolite release. `--for operators` adds, for those who
@@ -159,8 +159,8 @@ def present_results(
     written = write_reports(context, evidence, findings, out=out, with_report=with_report, took_s=took_s)
     if written.replaced:
         click.echo(
-            f"{written.results} contained the results of study `{written.replaced}`, which are replaced; use `--out "
-            "FOLDER` to keep the results of several studies",
+            f"{written.results} held the results of study `{written.replaced}`, which are replaced;"
+            " `--out FOLDER` keeps the results of several studies apart",
             err=True,
         )
     if as_json:
@@ -231,7 +231,7 @@ def show(study: str, dialogue: str, *, raw: bool, as_json: bool) -> int:
       theodolite show support d001
     """  # noqa: D301 - click's mark for "keep these lines"
     if raw and as_json:
-        message = "--raw prints text; remove --json"
+        message = "--raw prints text; leave --json out"
         raise click.UsageError(message)
     context = open_study(study)
     try:

@@ -41,7 +41,7 @@ from theodolite.cli.terminal import (
     width,
 )
 from theodolite.domain.errors import InputError
-from theodolite.domain.plan import run_sessions, selection_of
+from theodolite.domain.plan import held_by_runs, selection_of
 from theodolite.domain.run import Run, UnitKind, UnitState
 from theodolite.usecases.running import RunOptions, RunStatus
 
@@ -76,10 +76,7 @@ STAGES = {
 @click.option("--new-run", is_flag=True, help="Start a new run of the same plan; every call is made again.")
 @click.option("--retry-failed", is_flag=True, help="Retry failed dialogues and annotations.")
 @click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Maximum concurrent calls to applications, and the same number to judges.",
+    "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
 )
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write the results of the gates as JUnit XML.")
 @click.option("--debug", is_flag=True, help="Print tracebacks of the study's own code.")
@@ -170,7 +167,7 @@ def run(
         options = RunOptions(
             kinds=STAGES[stage] if stage else frozenset(UnitKind),
             limit=limit,
-            selection=selection_of(only, run_sessions(context.sessions), context.loaded.study.personas),
+            selection=selection_of(only, held_by_runs(context.sessions), context.loaded.study.personas),
             new_run=new_run,
             retry_failed=retry_failed,
             concurrency=concurrency or slots_for(context),
@@ -234,7 +231,7 @@ def _require_whole(only: tuple[str, ...], *, stage: str | None, junit: str | Non
     """
     if only and (junit or stage == "measure"):
         option = "--junit" if junit else "--stage measure"
-        message = f"`{option}` applies to all dialogues of a run; remove `--only`"
+        message = f"`{option}` concerns all dialogues of a run; leave `--only` out"
         raise InputError(message)
 
 
@@ -260,8 +257,8 @@ def _require_engine(engine: str | None, *, address: str, workers: int | None, ha
         raise InputError(message)
     if engine and has_scope:
         message = (
-            "workers on a cluster run the whole plan of the study file: remove --stage, --limit, --only, --shard, "
-            "--cache and --budget"
+            "workers on a cluster run the whole plan of the study file: leave --stage, --limit, --only, --shard,"
+            " --cache and --budget out"
         )
         raise InputError(message)
 
@@ -380,10 +377,7 @@ def _print_stop(context: StudyContext, result: RunResult, options: RunOptions) -
 @click.argument("studies", nargs=-1, metavar="[STUDY]...")
 @click.option("--until-done", is_flag=True, help="End when none of the studies has an open run.")
 @click.option(
-    "--concurrency",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Maximum concurrent calls to applications, and the same number to judges.",
+    "--concurrency", type=click.IntRange(min=1), metavar="N", help="Maximum concurrent calls, and as many to judges."
 )
 @permission_options
 @observer_options
@@ -394,7 +388,7 @@ def worker(studies: tuple[str, ...], *, until_done: bool, concurrency: int | Non
     Each STUDY is a folder with a study.yaml, or a file. The worker joins its run once
     another process has started it with `theodolite run`, leases units from the database,
     and waits for the next run. It writes no reports. SIGTERM or Ctrl-C drains it: calls in flight
-    finish and its units return to the other workers.
+    finish and its units return to the others.
 
     With DATABASE_URL, a STUDY without a folder is the name of a study, and no STUDY means all
     open runs. The worker then gets the study's files from the database.
@@ -489,7 +483,7 @@ def runs(study: str, *, as_json: bool) -> int:
     context = open_study(study)
     try:
         name = context.loaded.study.name
-        lines = [_run_entry(context, item) for item in context.store.runs(name)]
+        lines = [_run_entry(context, one) for one in context.store.runs(name)]
     finally:
         context.close()
     if as_json:

@@ -341,7 +341,7 @@ class Counts:
         few = next((f"{n / unit:.1f}{sign}" for unit, sign in _UNITS if n >= unit), f"{n}")
         return f"{few} tokens"
 
-    def progress_text(self, tally: _ProgressTally, *, of_sessions: bool) -> str:
+    def words(self, tally: _ProgressTally, *, of_sessions: bool) -> str:
         """Return the text after a bar."""
         parts = [f"{tally.done:,}/{tally.total:,}"]
         if not of_sessions:
@@ -398,8 +398,8 @@ class PlainProgress:
         if self._clock.monotonic_s() - self._last_s >= _EVERY_S:
             self._last_s = self._clock.monotonic_s()
             counts = self._counts
-            test = counts.progress_text(counts.sessions, of_sessions=True)
-            assess = counts.progress_text(counts.annotations, of_sessions=False)
+            test = counts.words(counts.sessions, of_sessions=True)
+            assess = counts.words(counts.annotations, of_sessions=False)
             click.echo(f"test {test}; assess {assess}", err=self._quiet)
 
 
@@ -426,7 +426,7 @@ class BarProgress:
         # The colour of plain text: red and green would look like verdicts.
         self._bar = BarColumn(bar_width=_WIDEST, style="dim", complete_style="bold", finished_style="bold")
         name = TextColumn("  {task.description:<7}", table_column=Column(no_wrap=True, min_width=_NAME))
-        columns = (name, self._bar, TextColumn("{task.fields[progress_text]}"))
+        columns = (name, self._bar, TextColumn("{task.fields[words]}"))
         self._bars = Bars(*columns, console=console, refresh_per_second=8)
         self._test = TaskID(0)
         self._assess = TaskID(0)
@@ -436,8 +436,8 @@ class BarProgress:
         self._counts.begin(sessions=sessions, annotations=annotations, done=done, annotated=annotated)
         if self._counts.done_earlier:
             self._bars.console.print(self._counts.done_earlier)
-        self._test = self._bars.add_task("test", total=sessions, completed=done, progress_text="")
-        self._assess = self._bars.add_task("assess", total=annotations, completed=annotated, progress_text="")
+        self._test = self._bars.add_task("test", total=sessions, completed=done, words="")
+        self._assess = self._bars.add_task("assess", total=annotations, completed=annotated, words="")
         self._draw()
         self._bars.start()
 
@@ -474,15 +474,15 @@ class BarProgress:
         self._drawn_s = self._clock.monotonic_s()
         counts = self._counts
         test, assess = counts.sessions, counts.annotations
-        tested, assessed = counts.progress_text(test, of_sessions=True), counts.progress_text(assess, of_sessions=False)
+        tested, assessed = counts.words(test, of_sessions=True), counts.words(assess, of_sessions=False)
         # The text has priority: a narrow terminal gets a shorter bar.
-        width = self._bars.console.width - _NAME - max(len(tested), len(assessed)) - 2
-        self._bar.bar_width = max(_NARROWEST, min(_WIDEST, width))
-        self._bars.update(self._test, completed=test.done, progress_text=tested)
-        self._bars.update(self._assess, completed=assess.done, progress_text=assessed)
+        room = self._bars.console.width - _NAME - max(len(tested), len(assessed)) - 2
+        self._bar.bar_width = max(_NARROWEST, min(_WIDEST, room))
+        self._bars.update(self._test, completed=test.done, words=tested)
+        self._bars.update(self._assess, completed=assess.done, words=assessed)
 
 
-BY_USER = "stopped by the user"
+BY_USER = "stopped by you"
 """Reason of a stop that the user asked for."""
 
 _WIDTH = 80
@@ -544,7 +544,7 @@ def nothing_text(status: RunStatus, evidence: Evidence, path: str, selected: Seq
     """
     if not status.planned:
         text = (
-            "All sessions of this study need human testers, but none has taken place yet: there is nothing to measure."
+            "All sessions of this study need human testers, and none has taken place yet: there is nothing to measure."
         )
         return "\n".join([*_paragraph(text), f"  Testers join through  theodolite serve {path}"])
     archive, dialogues = evidence.archive, evidence.answers.dialogues
@@ -664,7 +664,7 @@ def _not_started(context: StudyContext, checks: list[EndpointCheck], dead: list[
     host_width = max(len(check.host) for check in checks) + 3
     lines = ["Checking endpoints ..."]
     for check in checks:
-        location = context.location_of(check.name)
+        location = context.place_of(check.name)
         where = f", {location}" if location and not check.alive else ""
         lines += _row(f"  {check.name:<{name_width}}{check.host:<{host_width}}", check.answer + where)
     for check in dead:

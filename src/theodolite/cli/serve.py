@@ -32,8 +32,8 @@ from theodolite.config.loading import load_study
 from theodolite.config.permissions import WORKSPACE_NAME, workspace_for
 from theodolite.config.serving import load_serving
 from theodolite.domain.errors import InputError
-from theodolite.reporting.terminal.labels import labelled_text, labelling_lines, sample_text
-from theodolite.reporting.text.figures import number_of
+from theodolite.reporting.terminal.labels import desk_lines, labelled_text, sample_text
+from theodolite.reporting.words.figures import number_of
 from theodolite.usecases.labels import LabelRequest
 
 if TYPE_CHECKING:
@@ -89,11 +89,9 @@ def serve(study: str, *, listen: str, file: str, only_check: bool, as_demo: bool
         from theodolite.bootstrap.serving import check_serving, check_text
 
         result = check_serving(serving)
-        code = 2 if result.errors else 0
+        code = 2 if result.faults else 0
         click.echo(
-            diagnostics_json(result.diagnostics, exit_code=code)
-            if as_json
-            else check_text(result, color=wants_colour())
+            diagnostics_json(result.placed, exit_code=code) if as_json else check_text(result, color=wants_colour())
         )
         return code
     serve(serving, teller(as_json=as_json))
@@ -123,7 +121,7 @@ def teller(*, as_json: bool = False, browser: bool = False) -> Callable[[str], N
 def view(study: str, *, port: int, browser: bool, as_json: bool) -> int:
     """View studies and their runs in a browser; start, stop and resume runs.
 
-    STUDY is a study or a folder with studies; the present folder by default.
+    STUDY is a study or a folder with studies; the present folder if left out.
     The pages have one user and no accounts: the address works once and only on
     this machine. The pages also show the progress of runs that other commands started;
     runs started on a page continue when this server ends.
@@ -202,7 +200,7 @@ def label(
       theodolite label support --sample 100 --annotator anna --browser
       theodolite label support --sample 100 --file labels.csv
     """  # noqa: D301 - click's mark for "keep these lines"
-    from theodolite.bootstrap.serving import open_labelling, serve_labelling, waiting
+    from theodolite.bootstrap.serving import open_label_desk, serve_label_desk, waiting
 
     request = LabelRequest(n=sample, guideline=guideline, judge=judge, seed=seed)
     if file:
@@ -210,20 +208,13 @@ def label(
             study, request, Path(file), annotator="" if annotator == "me" else annotator, as_json=as_json
         )
     database_url = os.environ.get(DATABASE_VARIABLE) or None
-    serving, labelling = open_labelling(study, request, by=annotator, database_url=database_url, port=port)
-    head = labelling_lines(
-        n=labelling.n_open, guideline=labelling.guideline, judge=labelling.judge, by=labelling.annotator, width=width()
-    )
-    address = f"Open once  {{address}}{labelling.door}"
+    serving, desk = open_label_desk(study, request, by=annotator, database_url=database_url, port=port)
+    head = desk_lines(n=desk.n_open, guideline=desk.guideline, judge=desk.judge, by=desk.annotator, width=width())
+    address = f"Open once  {{address}}{desk.door}"
 
-    n = serve_labelling(serving, labelling, (*head, address), teller(as_json=as_json, browser=browser))
+    n = serve_label_desk(serving, desk, (*head, address), teller(as_json=as_json, browser=browser))
     text = labelled_text(
-        n=n,
-        n_open=waiting(labelling),
-        study=labelling.study,
-        by=labelling.annotator,
-        has_judge=bool(labelling.judge),
-        width=width(),
+        n=n, n_open=waiting(desk), study=desk.study, by=desk.annotator, has_judge=bool(desk.judge), width=width()
     )
     click.echo(text, err=as_json)
     return 0
@@ -236,16 +227,14 @@ def _write_file(study: str, request: LabelRequest, path: Path, *, annotator: str
     context = open_study(study)
     try:
         sampled = write_label_sample(context, request, path, by=annotator)
-        n_rows = len(sampled.label_rows)
+        n_rows = len(sampled.slips)
         if as_json:
             strata = {
                 item.name: {"dialogues": item.n_dialogues, "drawn": item.n_drawn} for item in sampled.sample.strata
             }
             click.echo(as_line({"exit_code": 0, "file": str(path), "answers": n_rows, "strata": strata}))
         else:
-            click.echo(
-                sample_text(sampled.sample, n_label_rows=n_rows, file=str(path), study=context.path, width=width())
-            )
+            click.echo(sample_text(sampled.sample, n_slips=n_rows, file=str(path), study=context.path, width=width()))
         return 0
     finally:
         context.close()
@@ -272,14 +261,15 @@ _HEAD = 10
 @permission_options
 @json_option
 def dry_run(study: str, *, people: int | None, out: str, no_pictures: bool, as_json: bool) -> int:
-    """Complete the whole event of a study, with screenshots of its pages.
+    """Let bots complete the whole event of a study, with screenshots of its pages.
 
     The server runs a copy of the study on this machine; the real workspace stays
     unchanged, and no mail is sent. Bots join by invitation and access code,
     consent, chat with EVERY application of the study (this may cost money), take
     notes, answer questionnaires and finish; others annotate the dialogues, and a
     senior annotator reviews them. Pages are searched for text that breaks
-    blinding, and the results are measured. They show that the event works and do not describe the applications.
+    blinding, and the results are measured. They show that the event works and
+    say nothing about the applications.
 
     One page of each kind is saved as a file without scripts, and as PNG if
     Chromium or Chrome is installed. Exit code 1 means that a step failed.
@@ -335,7 +325,7 @@ def _cells(result: DryRunResult) -> list[str]:
         for cell in result.cells
     ]
     dead = sorted({cell.application for cell in result.cells if cell.is_dead})
-    return ["", head, *rows, *(_line("DEAD", f"{name} answered no prompt") for name in dead), ""]
+    return ["", head, *rows, *(_line("DEAD", f"{name} answered no prompt at all") for name in dead), ""]
 
 
 def _problem_lines(result: DryRunResult) -> list[str]:

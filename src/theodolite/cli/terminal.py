@@ -90,12 +90,12 @@ def width() -> int:
 def error_json(error: BaseException, *, exit_code: int) -> str:
     """Return the object of a command that ended with an error, with one entry per error of a study."""
     if isinstance(error, InvalidStudyError):
-        return diagnostics_json(error.located_diagnostics, exit_code=exit_code)
+        return diagnostics_json(error.placed, exit_code=exit_code)
     text = error.format_message() if isinstance(error, click.ClickException) else str(error)
     return as_line({"exit_code": exit_code, "error": text or "stopped"})
 
 
-def diagnostics_json(diagnostics: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
+def diagnostics_json(placed: Sequence[LocatedDiagnostic], *, exit_code: int, **more: object) -> str:
     """Return the object with the errors and notes of a study, their positions, and the command's other findings."""
     result = [
         {
@@ -105,7 +105,7 @@ def diagnostics_json(diagnostics: Sequence[LocatedDiagnostic], *, exit_code: int
             "severity": diagnostic.severity.value,
             "message": diagnostic.message,
         }
-        for diagnostic in diagnostics
+        for diagnostic in placed
     ]
     return as_line({"exit_code": exit_code, "diagnostics": result, **more})
 
@@ -120,9 +120,9 @@ def counts_of(status: RunStatus) -> dict[str, object]:
     }
 
 
-def as_line(document: dict[str, Any]) -> str:
+def as_line(found: dict[str, Any]) -> str:
     """Return an object as one line of ASCII JSON, safe for every pipe."""
-    return json.dumps(document, allow_nan=False)
+    return json.dumps(found, allow_nan=False)
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -153,9 +153,9 @@ def out_option(command: Command) -> Command:
 
 _META = "theodolite.permission."
 
-_CODE = "Allow the study's current code; stored in the workspace."
+_CODE = "Allow the current code that the study names; stored in the workspace."
 
-_KEYS = "Allow the study's keys to be sent to its hosts; stored in the workspace."
+_KEYS = "Send the keys that the study names to the hosts that it names; stored in the workspace."
 
 _PATH = "Let the study read a file or folder outside its own folder; stored in the workspace."
 
@@ -299,7 +299,7 @@ def _may_send(request: KeyRequest) -> bool:
     width = max(len(use.variable) for use in request.uses) + 2
     for use in request.uses:
         click.echo(f"  {use.variable:<{width}}to {use.receiver} ({printable_line(', '.join(use.users))})", err=True)
-    click.echo("Send them only if these hosts may receive these keys.", err=True)
+    click.echo("Send them only if these hosts may have these keys.", err=True)
     answer: str = click.prompt("Send them?", type=click.Choice(["y", "n"]), default="n", err=True)
     return answer == "y"
 
@@ -308,7 +308,7 @@ def confirm_settings(file: Path, text: str) -> bool:
     """Show the server settings next to a study and ask whether they may be used."""
     if not sits_at_terminal():
         return False
-    click.echo(f"`{file}` configures the server and has not been allowed on this machine:", err=True)
+    click.echo(f"`{file}` sets up the server and has not been allowed on this machine:", err=True)
     click.echo("\n".join(f"  {printable(line)}" for line in text.splitlines()), err=True)
     answer: str = click.prompt("Use it?", type=click.Choice(["y", "n"]), default="n", err=True)
     return answer == "y"
@@ -325,7 +325,7 @@ def _prompted(request: CodeRequest) -> str:
     for code in request.code:
         click.echo(f"  {printable_line(code.shown):<{width}}{printable_line(', '.join(code.users))}", err=True)
     click.echo(
-        f"It is in {printable_line(str(request.folder.resolve()))}. Run it only if you trust its author.", err=True
+        f"It lies in {printable_line(str(request.folder.resolve()))}. Run it only if you trust its author.", err=True
     )
     click.echo("  y  yes, until the code changes      a  always for this folder      n  no", err=True)
     answer: str = click.prompt("Run it?", type=click.Choice(["y", "a", "n"]), default="n", err=True)

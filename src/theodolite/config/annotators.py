@@ -49,16 +49,13 @@ class AnnotatorSpec(Spec):
     @model_validator(mode="after")
     def _by_hand_or_recorded(self) -> AnnotatorSpec:
         if not self.column and self.who is not AnnotatorKind.PERSON:
-            message = f"needs `column`, the column of its labels; only people label by hand, and `who` is `{self.who}`"
+            message = f"needs `column`, where its labels stand; only people label by hand, and `who` is `{self.who}`"
             raise ValueError(message)
         if self.spelling and not self.column:
-            message = (
-                "has `spelling` without `column`; `spelling` maps the labels of a column. Add `column` or "
-                "remove `spelling`"
-            )
+            message = "has `spelling` and no `column`: it says how a column writes labels; add `column` or take it out"
             raise ValueError(message)
         if self.groups and self.who is not AnnotatorKind.PERSON:
-            message = f"has `groups`, which describe a person, but `who` is `{self.who}`; remove one of them"
+            message = f"has `groups`, which say what a person is, and `who` is `{self.who}`; take one of the two out"
             raise ValueError(message)
         return self
 
@@ -81,7 +78,7 @@ RESERVED = {REFERENCE: "the recorded final labels", PEOPLE: "the people who shar
 def annotator_to_domain(
     entry: Entry[AnnotatorSpec], registry: GuidelineRegistry, context: LoadContext, spelling: Mapping[str, str]
 ) -> Annotator | None:
-    """Return the annotator of a column's or person's labels; None and errors if it has no guideline."""
+    """Return the annotator of a column's or person's labels; None and faults if it has no guideline."""
     if entry.name in RESERVED:
         message = f"reports call {RESERVED[entry.name]} `{entry.name}`; give the annotator another name"
         context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
@@ -95,7 +92,7 @@ def annotator_to_domain(
         return None
     labelling: Labelling = HandLabels()
     if entry.spec.column:
-        subject = f"annotator `{entry.name}` can read only one column"
+        subject = f"annotator `{entry.name}` reads one column"
         label = OneLabel(entry=entry, keys=("question",), question=entry.spec.question, subject=subject)
         question = answered_question(label, guideline, context)
         labelling = RecordedLabels(
@@ -145,7 +142,7 @@ def answered_question(label: OneLabel, guideline: Guideline, context: LoadContex
     elif len(names) > 1:
         message = (
             f"{label.subject}, but guideline `{guideline.name}` asks {len(names)} questions ({', '.join(names)});"
-            f" specify one with `{key}`"
+            f" say which one with `{key}`"
         )
         context.diagnostics.add(entry.diagnostic("guideline", message=message))
     return None if name else guideline.question
@@ -200,7 +197,7 @@ def check_spelling(
     for written, label in spelling.items():
         if labels and label not in labels:
             near = did_you_mean(label, labels) or f"; labels are {', '.join(labels)}"
-            message = f"`{written}` is to mean `{label}`, which is not a label of any guideline{near}"
+            message = f"`{written}` is to mean `{label}`, which is a label of no guideline{near}"
             context.diagnostics.add(entry.diagnostic("spelling", written, message=message))
 
 
@@ -216,7 +213,7 @@ def reference_to_domain(
     guideline = registry.named(name, entry, "guideline")
     if guideline is None:
         return None
-    _check_one_question(entry, "`reference` can read only one column", guideline, context)
+    _check_one_question(entry, "`reference` reads one column", guideline, context)
     own = _own_spelling(entry, guideline.question, spelling, context)
     return Reference(column=entry.spec.column, guideline=name, spelling=own)
 

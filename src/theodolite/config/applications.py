@@ -131,7 +131,7 @@ def aria_to_domain(
         check_template(entry, keys, text, INIT_SLOTS, context)
     check_template(entry, ("prompt",), spec.prompt, ARIA_SLOTS, context)
     if spec.prompt and "prompt" not in variables(spec.prompt):
-        message = "`prompt` must contain {{ prompt }}, or the application never receives the message"
+        message = "`prompt` must hold {{ prompt }}, or the application would never hear what is said to it"
         context.diagnostics.add(entry.diagnostic("prompt", message=message))
     return AriaClass(
         target=target,
@@ -277,7 +277,7 @@ def _check_code(entry: Entry[Spec], key: str, target: str, form: str, context: L
     if not context.looks_at_code:
         return
     if problem := code_problem(target, folder=context.folder, form=form):
-        context.diagnostics.add(entry.diagnostic(key, message=problem.message, severity=problem.severity))
+        context.diagnostics.add(entry.diagnostic(key, message=problem.words, severity=problem.severity))
 
 
 def python_from_domain(connection: PythonCallable) -> dict[str, Any]:
@@ -390,7 +390,7 @@ def _prompted(
     entry: Entry[Spec], spec: PromptedModelSpec, context: LoadContext, models: tuple[str, ...]
 ) -> PromptedModel:
     if spec.model not in models:
-        wording = f"application `{entry.name}` names a model `{spec.model}` that is not in the study"
+        wording = f"application `{entry.name}` names a model `{spec.model}` that the study does not have"
         message = wording + (did_you_mean(spec.model, models) or _offers("models", models))
         context.diagnostics.add(entry.diagnostic("model", message=message))
     check_template(entry, ("system",), spec.system, ("context",), context)

@@ -326,7 +326,7 @@ def _scenario_files(context: LoadContext) -> list[Entry[ScenarioSpec]]:
             continue
         source = read_yaml(context.paths.read(path), context.named(path))
         spec = validated(source, ScenarioSpec, owner=f"scenario `{path.stem}`") if source.content else None
-        context.diagnostics.add(*source.diagnostics)
+        context.diagnostics.add(*source.faults)
         if spec is not None:
             entries.append(Entry(name=path.stem, spec=spec, source=source, path=()))
     return entries

@@ -42,18 +42,18 @@ class _Pipeline:
         folder: Folder of the file.
         entries: Content of the file.
         components: Content of each job's component; the job itself if it has none.
-        diagnostics: Errors so far.
+        faults: Errors so far.
     """
 
     source: YamlSource
     folder: Path
     entries: Entries
     components: dict[str, Entries] = field(default_factory=dict)
-    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def add_error(self, path: Names, message: str, fix: str = "") -> None:
+    def fault(self, path: Names, message: str, fix: str = "") -> None:
         """Add an error at a position of the pipeline file."""
-        self.diagnostics.append(self.source.locate(Diagnostic(path=path, message=message, fix=fix)))
+        self.faults.append(self.source.place(Diagnostic(path=path, message=message, fix=fix)))
 
     @property
     def jobs(self) -> dict[str, Entries]:
@@ -70,7 +70,7 @@ def check_pipeline(path: Path) -> None:
     Raises:
         InvalidStudyError: If it has errors; lists all of them.
     """
-    diagnostics = pipeline_diagnostics(path)
+    diagnostics = pipeline_faults(path)
     if diagnostics:
         raise InvalidStudyError(tuple(diagnostics), ending=ENDING)
 
@@ -84,10 +84,10 @@ def is_pipeline(path: Path) -> bool:
     return isinstance(content, Mapping) and content.get("type") == "pipeline"
 
 
-def pipeline_diagnostics(path: Path) -> list[LocatedDiagnostic]:
+def pipeline_faults(path: Path) -> list[LocatedDiagnostic]:
     """Return the errors of a pipeline and its components."""
     source, entries, diagnostics = _read(path, path.name)
-    pipeline = _Pipeline(source=source, folder=path.parent, entries=entries, diagnostics=diagnostics)
+    pipeline = _Pipeline(source=source, folder=path.parent, entries=entries, faults=diagnostics)
     if diagnostics:
         return diagnostics
     _check_data(pipeline)
@@ -98,7 +98,7 @@ def pipeline_diagnostics(path: Path) -> list[LocatedDiagnostic]:
         _check_outputs(pipeline, name, job)
         _check_compute(pipeline, name, job)
     _check_cycles(pipeline)
-    return pipeline.diagnostics
+    return pipeline.faults
 
 
 def _read(path: Path, name: str) -> tuple[YamlSource, Entries, list[LocatedDiagnostic]]:
@@ -108,7 +108,7 @@ def _read(path: Path, name: str) -> tuple[YamlSource, Entries, list[LocatedDiagn
         empty = read_yaml(b"", name)
         return empty, {}, [LocatedDiagnostic(file=name, message=f"cannot be read: {unreadable(error)}")]
     content = typed(source.content)
-    diagnostics = list(source.diagnostics)
+    diagnostics = list(source.faults)
     if not diagnostics and not isinstance(content, Mapping):
         diagnostics.append(LocatedDiagnostic(file=name, message="expected keys and values of a pipeline or component"))
     return source, content if isinstance(content, Mapping) else {}, diagnostics
@@ -125,12 +125,12 @@ def _component_of(pipeline: _Pipeline, name: str, job: Entries) -> Entries:
         return {}  # registered in a workspace, so it cannot be checked offline
     path = pipeline.folder / component.removeprefix("file:")
     if not path.is_file():
-        pipeline.add_error(("jobs", name, "component"), f"there is no component file `{component}`")
+        pipeline.fault(("jobs", name, "component"), f"there is no component file `{component}`")
         return {}
     _, entries, diagnostics = _read(
         path, (path.relative_to(pipeline.folder) if path.is_relative_to(pipeline.folder) else path).as_posix()
     )
-    pipeline.diagnostics += diagnostics
+    pipeline.faults += diagnostics
     _check_command(pipeline, f"component `{component}`", entries, ("jobs", name, "component"))
     _check_files(pipeline, path.parent, entries, ("jobs", name, "component"))
     return entries
@@ -141,11 +141,11 @@ def _check_command(pipeline: _Pipeline, subject: str, entries: Entries, path: Na
     task = _mapping(entries, "task")
     texts = [entries.get("command"), entries.get("input_data"), task.get("program_arguments")]
     declared = {side: set(_mapping(entries, side)) for side in ("inputs", "outputs")}
-    for reference in (item[1] for text in texts if isinstance(text, str) for item in REFERENCE.finditer(text)):
+    for reference in (one[1] for text in texts if isinstance(text, str) for one in REFERENCE.finditer(text)):
         side, _, name = reference.partition(".")
         if side not in declared or name not in declared[side]:
-            known = sorted(f"{item}.{item}" for item, names in declared.items() for item in names)
-            pipeline.add_error(
+            known = sorted(f"{each}.{one}" for each, names in declared.items() for one in names)
+            pipeline.fault(
                 path,
                 f"the command of {subject} uses `{reference}`, which is not declared{did_you_mean(reference, known)}",
             )
@@ -159,10 +159,10 @@ def _check_files(pipeline: _Pipeline, folder: Path, entries: Entries, path: Name
         conda = environment.get("conda_file") if isinstance(environment, Mapping) else None
         for file in (part.get("code"), conda):
             if isinstance(file, str) and _is_local(file) and not (folder / file).exists():
-                pipeline.add_error(path, f"there is no file `{file}`")
+                pipeline.fault(path, f"there is no file `{file}`")
     script, code = task.get("entry_script"), task.get("code")
     if isinstance(script, str) and isinstance(code, str) and not (folder / code / script).is_file():
-        pipeline.add_error(path, f"there is no entry script `{script}` in `{code}`")
+        pipeline.fault(path, f"there is no entry script `{script}` in `{code}`")
 
 
 def _check_data(pipeline: _Pipeline) -> None:
@@ -171,14 +171,14 @@ def _check_data(pipeline: _Pipeline) -> None:
         path = entry.get("path") if isinstance(entry, Mapping) else None
         if not isinstance(path, str) or not _is_local(path):
             continue
-        path_of_input, local = ("inputs", name, "path"), pipeline.folder / path
+        place, local = ("inputs", name, "path"), pipeline.folder / path
         kind = entry.get("type", "uri_folder")
         if not local.exists():
-            pipeline.add_error(path_of_input, f"there is no data `{path}` for the input `{name}`")
+            pipeline.fault(place, f"there is no data `{path}` for the input `{name}`")
         elif kind == "uri_file" and local.is_dir():
-            pipeline.add_error(path_of_input, f"the input `{name}` is a uri_file, and `{path}` is a folder")
+            pipeline.fault(place, f"the input `{name}` is a uri_file, and `{path}` is a folder")
         elif kind in {"uri_folder", "mltable"} and local.is_file():
-            pipeline.add_error(path_of_input, f"the input `{name}` is a {kind}, and `{path}` is a file")
+            pipeline.fault(place, f"the input `{name}` is a {kind}, and `{path}` is a file")
 
 
 def _check_inputs(pipeline: _Pipeline, name: str, job: Entries) -> None:
@@ -194,15 +194,13 @@ def _check_inputs(pipeline: _Pipeline, name: str, job: Entries) -> None:
         path = ("jobs", name, "inputs", key)
         spec = {} if is_inline else declared.get(key)
         if spec is None:
-            pipeline.add_error(
-                path, f"the component of `{name}` has no input `{key}`{did_you_mean(key, list(declared))}"
-            )
+            pipeline.fault(path, f"the component of `{name}` has no input `{key}`{did_you_mean(key, list(declared))}")
             continue
         _check_value(pipeline, value, spec if isinstance(spec, Mapping) else {}, path)
     for key, spec in ({} if is_inline else declared).items():
         is_required = isinstance(spec, Mapping) and "default" not in spec and not spec.get("optional")
         if key not in bound and is_required:
-            pipeline.add_error(("jobs", name), f"the input `{key}` of `{name}` has no value")
+            pipeline.fault(("jobs", name), f"the input `{key}` of `{name}` has no value")
 
 
 def _check_value(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) -> None:
@@ -211,17 +209,17 @@ def _check_value(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) ->
     if isinstance(value, str) and REFERENCE.fullmatch(value.strip()):
         kind, literal = _kind_of(pipeline, value, path)
         if expected in _DATA and kind and kind != expected:
-            pipeline.add_error(path, f"expected {expected}; `{value}` is {kind}")
+            pipeline.fault(path, f"expected {expected}; `{value}` is {kind}")
         elif literal is not None and isinstance(expected, str) and expected not in _DATA:
             _check_literal(pipeline, literal, spec, path)
         return
     if isinstance(value, Mapping):
         kind = value.get("type", "uri_folder")
         if expected in _DATA and kind != expected:
-            pipeline.add_error(path, f"expected {expected}; got {kind}")
+            pipeline.fault(path, f"expected {expected}; got {kind}")
         local = value.get("path")
         if isinstance(local, str) and _is_local(local) and not (pipeline.folder / local).exists():
-            pipeline.add_error((*path, "path"), f"there is no data `{local}`")
+            pipeline.fault((*path, "path"), f"there is no data `{local}`")
         return
     _check_literal(pipeline, value, spec, path)
 
@@ -229,22 +227,22 @@ def _check_value(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) ->
 def _check_literal(pipeline: _Pipeline, value: Any, spec: Entries, path: Names) -> None:
     expected = spec.get("type")
     if expected in _DATA:
-        pipeline.add_error(path, f"expected {expected}, a binding or a path; got {value!r}")
+        pipeline.fault(path, f"expected {expected}, a binding or a path; got {value!r}")
         return
     kinds = _LITERALS.get(str(expected))
     if kinds is None:
         return
     is_boolean = isinstance(value, bool)
     if not isinstance(value, kinds) or (is_boolean and expected in {"integer", "number"}):
-        pipeline.add_error(path, f"expected {expected}; got {value!r}")
+        pipeline.fault(path, f"expected {expected}; got {value!r}")
         return
     low, high, choices = spec.get("min"), spec.get("max"), spec.get("enum")
     if low is not None and value < low:
-        pipeline.add_error(path, f"expected at least {low}; got {value}")
+        pipeline.fault(path, f"expected at least {low}; got {value}")
     if high is not None and value > high:
-        pipeline.add_error(path, f"expected at most {high}; got {value}")
+        pipeline.fault(path, f"expected at most {high}; got {value}")
     if isinstance(choices, Sequence) and value not in choices:
-        pipeline.add_error(path, f"expected one of {', '.join(map(str, choices))}; got {value}")
+        pipeline.fault(path, f"expected one of {', '.join(map(str, choices))}; got {value}")
 
 
 def _kind_of(pipeline: _Pipeline, value: Any, path: Names) -> tuple[str, Any]:
@@ -256,7 +254,7 @@ def _kind_of(pipeline: _Pipeline, value: Any, path: Names) -> tuple[str, Any]:
     if parts[:2] == ["parent", "inputs"] and len(parts) == 3:
         inputs = _mapping(pipeline.entries, "inputs")
         if parts[2] not in inputs:
-            pipeline.add_error(path, f"the pipeline has no input `{parts[2]}`{did_you_mean(parts[2], list(inputs))}")
+            pipeline.fault(path, f"the pipeline has no input `{parts[2]}`{did_you_mean(parts[2], list(inputs))}")
             return "", None
         entry = inputs[parts[2]]
         return (
@@ -265,18 +263,18 @@ def _kind_of(pipeline: _Pipeline, value: Any, path: Names) -> tuple[str, Any]:
     if parts[:2] == ["parent", "jobs"] and len(parts) == 5 and parts[3] == "outputs":
         return _output_kind(pipeline, parts[2], parts[4], path), None
     expected = "`${{parent.inputs.NAME}}` or `${{parent.jobs.JOB.outputs.NAME}}`"
-    pipeline.add_error(path, f"expected {expected}; got `{value}`")
+    pipeline.fault(path, f"expected {expected}; got `{value}`")
     return "", None
 
 
 def _output_kind(pipeline: _Pipeline, job: str, output: str, path: Names) -> str:
     if job not in pipeline.jobs:
-        pipeline.add_error(path, f"the pipeline has no job `{job}`{did_you_mean(job, list(pipeline.jobs))}")
+        pipeline.fault(path, f"the pipeline has no job `{job}`{did_you_mean(job, list(pipeline.jobs))}")
         return ""
     component = pipeline.components[job]
     outputs = _mapping(component, "outputs")
     if component and output not in outputs:
-        pipeline.add_error(path, f"the job `{job}` has no output `{output}`{did_you_mean(output, list(outputs))}")
+        pipeline.fault(path, f"the job `{job}` has no output `{output}`{did_you_mean(output, list(outputs))}")
         return ""
     entry = outputs.get(output)
     return str(entry.get("type", "uri_folder")) if isinstance(entry, Mapping) else ""
@@ -288,15 +286,13 @@ def _check_outputs(pipeline: _Pipeline, name: str, job: Entries) -> None:
     for key, value in _mapping(job, "outputs").items():
         path = ("jobs", name, "outputs", key)
         if component and key not in declared:
-            pipeline.add_error(
-                path, f"the component of `{name}` has no output `{key}`{did_you_mean(key, list(declared))}"
-            )
+            pipeline.fault(path, f"the component of `{name}` has no output `{key}`{did_you_mean(key, list(declared))}")
         match = REFERENCE.fullmatch(value.strip()) if isinstance(value, str) else None
         if match is None:
             continue
         target = match[1].removeprefix("parent.outputs.")
         if target == match[1] or target not in of_pipeline:
-            pipeline.add_error(path, f"the pipeline has no output `{target}`{did_you_mean(target, list(of_pipeline))}")
+            pipeline.fault(path, f"the pipeline has no output `{target}`{did_you_mean(target, list(of_pipeline))}")
             continue
         kinds = [
             entry.get("type", "uri_folder")
@@ -304,9 +300,7 @@ def _check_outputs(pipeline: _Pipeline, name: str, job: Entries) -> None:
             if isinstance(entry, Mapping)
         ]
         if len(set(kinds)) > 1:
-            pipeline.add_error(
-                path, f"expected {kinds[1]}, the type of the pipeline's output `{target}`; got {kinds[0]}"
-            )
+            pipeline.fault(path, f"expected {kinds[1]}, the type of the pipeline's output `{target}`; got {kinds[0]}")
 
 
 def _check_compute(pipeline: _Pipeline, name: str, job: Entries) -> None:
@@ -315,7 +309,7 @@ def _check_compute(pipeline: _Pipeline, name: str, job: Entries) -> None:
         or pipeline.entries.get("compute")
         or _mapping(pipeline.entries, "settings").get("default_compute")
     ):
-        pipeline.add_error(("jobs", name), f"`{name}` has no compute; set `default_compute` under `settings`")
+        pipeline.fault(("jobs", name), f"`{name}` has no compute; set `default_compute` under `settings`")
 
 
 def _check_cycles(pipeline: _Pipeline) -> None:
@@ -328,7 +322,7 @@ def _check_cycles(pipeline: _Pipeline) -> None:
     for start in waits:
         trail: list[str] = []
         while (cycle := _cycle_from(start, waits, done, trail)) is not None:
-            pipeline.add_error(("jobs", cycle[0]), f"jobs wait for each other: {' -> '.join([*cycle, cycle[0]])}")
+            pipeline.fault(("jobs", cycle[0]), f"jobs wait for each other: {' -> '.join([*cycle, cycle[0]])}")
             done.update(cycle)
             trail = []
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from theodolite.config.load_context import SHIPPED, ResolvedResource
+from theodolite.config.load_context import SHIPPED, Found
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.required_access import code_hosts, hosts, hosts_of, named_code, named_keys
 from theodolite.config.yaml_source import LocatedDiagnostic
@@ -35,8 +35,8 @@ _PROMPT, _RESPONSE, _VERDICT = (15, 60), (40, 250), (60, 200)
 
 ASSUMPTION = (
     f"a token is four characters; a prompt has {_PROMPT[0]} to {_PROMPT[1]} tokens, a response {_RESPONSE[0]} to"
-    f" {_RESPONSE[1]}, a verdict {_VERDICT[0]} to {_VERDICT[1]}; reasoning tokens are not included; every dialogue "
-    "runs its full length; no call is retried"
+    f" {_RESPONSE[1]}, a verdict {_VERDICT[0]} to {_VERDICT[1]}; thoughts before them are not foreseen;"
+    " every dialogue runs its full length; no call is tried twice"
 )
 """Basis of the estimated tokens, as in `check --json`."""
 
@@ -226,7 +226,7 @@ def _turns(study: Study, session: PlannedSession) -> int:
             return len(prompts)
         case Attack(strategy=strategy):
             scenario = _scenario(study, session.scenario)
-            return min(strategy_info(strategy, scenario.own_strategies).tries, scenario.turns)
+            return min(strategy_info(strategy, scenario.brought).tries, scenario.turns)
         case _:
             return _scenario(study, session.scenario).turns
 
@@ -342,7 +342,7 @@ def check_lines(loaded: LoadedStudy, estimate: CallEstimate) -> tuple[str, ...]:
         ("Outside", _outside(loaded)),
         ("Cells", _cells(loaded.study)),
         ("Read", _readings(loaded)),
-        ("From", _resource_text(loaded.resources)),
+        ("From", _found(loaded.found)),
     )
     return tuple(_wrapped(name, text) for name, text in named if text)
 
@@ -353,16 +353,16 @@ def _wrapped(name: str, text: str) -> str:
     return f"{name:<8}" + ("\n" + " " * 8).join(lines)
 
 
-def closing_line(diagnostics: Sequence[LocatedDiagnostic], path: str, *, calls: int = 1) -> str:
+def closing_line(placed: Sequence[LocatedDiagnostic], path: str, *, calls: int = 1) -> str:
     """Return the last line of a check without errors: the count, and the next step.
 
     Args:
-        diagnostics: Notes and open items.
+        placed: Notes and open items.
         path: The study's path as typed by the user.
         calls: Calls of a run; if 0, the next step suggests no trial run.
     """
-    n_notes = sum(diagnostic.severity is Severity.NOTE for diagnostic in diagnostics)
-    n_open = sum(diagnostic.severity is Severity.OPEN for diagnostic in diagnostics)
+    n_notes = sum(diagnostic.severity is Severity.NOTE for diagnostic in placed)
+    n_open = sum(diagnostic.severity is Severity.OPEN for diagnostic in placed)
     counts = [_count(0, "error"), _count(n_notes, "note")]
     counts += [f"{n_open} open"] if n_open else []
     return f"{', '.join(counts)}.   Next: theodolite run {path}{' --limit 3' if calls else ''}"
@@ -376,14 +376,14 @@ def _readings(loaded: LoadedStudy) -> str:
 
 def _plan(study: Study, estimate: CallEstimate) -> str:
     if not estimate.dialogues:
-        return "no automated dialogues; people write all of them, and judges label them as they arrive"
+        return "no dialogue by a program; people hold all of them, and judges are asked about those as they come"
     parts = [_count(estimate.dialogues, "dialogue") + _made_of(estimate)]
     if estimate.turns:
         parts.append(_count(estimate.turns, "turn"))
     if estimate.judges:
         parts.append(_count(estimate.judges, "judge"))
     if not estimate.calls:
-        return f"{', '.join(parts)}: no calls"
+        return f"{', '.join(parts)}: nothing is called"
     budget = _budget(study.budget.calls, "{:,}".format, Range(high=estimate.calls))
     return f"{', '.join(parts)}: {_count(estimate.calls, 'call')}{budget}"
 
@@ -421,7 +421,7 @@ def _cost_text(study: Study, estimate: CallEstimate) -> str:
     if unpriced and not cost.high:
         return f"unknown: no price for {names}{budget}"
     if not cost.high:
-        return f"nothing: only scripts reply{budget}"
+        return f"nothing: only scripts are called{budget}"
     days = price_days(study.models)
     dated = f" at prices of {days[-1]}" if days else " at the study's prices"
     without = f", without {names}: no price" if unpriced else ""
@@ -453,7 +453,7 @@ def _budget(limit: float | None, format_cost: Callable[[float], str], needed: Ra
 def _hosts(study: Study) -> str:
     named = [f"{host.name} ({', '.join(host.roles)})" for host in hosts(study)]
     named += code_hosts(study)
-    return ", ".join(named) if named else "none: no data leaves this machine"
+    return ", ".join(named) if named else "none: nothing leaves this machine"
 
 
 def _keys(study: Study) -> str:
@@ -490,14 +490,14 @@ def _cells(study: Study) -> str:
     return f"{' + '.join(products)} = {total}"
 
 
-def _resource_text(result: Sequence[ResolvedResource]) -> str:
+def _found(result: Sequence[Found]) -> str:
     """Report the origin of names, e.g. `groundedness 1.2 and persona template customer 1.0: shipped`."""
-    by_location: dict[str, list[str]] = {}
+    by_place: dict[str, list[str]] = {}
     for item in sorted(result, key=lambda entry: entry.noun != "guideline"):
         noun = "" if item.noun == "guideline" else f"{item.noun} "
-        by_location.setdefault(item.where, []).append(f"{noun}{item.name} {item.edition}".strip())
-    order = sorted(by_location, key=lambda where: where != SHIPPED)
-    return "; ".join(f"{_listed(by_location[where])}: {where}" for where in order)
+        by_place.setdefault(item.where, []).append(f"{noun}{item.name} {item.edition}".strip())
+    order = sorted(by_place, key=lambda where: where != SHIPPED)
+    return "; ".join(f"{_listed(by_place[where])}: {where}" for where in order)
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -75,15 +75,13 @@ def cases_scenario(
     if cases is None:
         return []
     if SCENARIO in scenarios:
-        message = (
-            f"`cases` makes a scenario `{SCENARIO}`, but the study already has a scenario of that name; rename one"
-        )
+        message = f"`cases` makes a scenario `{SCENARIO}`, and the study has another one of that name; rename it"
         context.diagnostics.add(entry.diagnostic("scenarios", SCENARIO, message=message, at_key=True))
     scripts = _listed(entry, cases, context) if isinstance(cases, list) else _of_file(entry, cases, groups, context)
     if scripts is None:
         return []
     if not scripts:
-        context.diagnostics.add(entry.diagnostic("cases", message="`cases` is empty; expected at least one case"))
+        context.diagnostics.add(entry.diagnostic("cases", message="`cases` has no case; expected one at least"))
         return []
     return [Entry(name=SCENARIO, spec=ScenarioSpec(scripts=scripts), source=entry.source, path=("cases",))]
 
@@ -165,9 +163,9 @@ def _read_rows(
         prompt = row[columns["prompt"]]
         problem = ""
         if not prompt.strip():
-            problem = f"has an empty column `{columns['prompt']}`, the prompt of the case"
+            problem = f"has nothing in column `{columns['prompt']}`, the prompt of the case"
         elif not key:
-            problem = f"has an empty column `{columns['id']}`, which identifies the case"
+            problem = f"has nothing in column `{columns['id']}`, which identifies the case"
         elif key in scripts:
             problem = f"has the id `{key}` of line {first_line[key]}; ids must be unique"
         if problem:

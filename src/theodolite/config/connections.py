@@ -18,9 +18,9 @@ from theodolite.config.validation import (
     Spec,
     YesNo,
     form_of,
+    place_of,
     syntax_problem,
     unfilled,
-    variable_notation,
     variables,
     without_empty,
 )
@@ -110,8 +110,8 @@ def check_key(
         return
     if not is_variable_name(key):
         message = (
-            f"`{keys[-1]}` must be the name of an environment variable, e.g. OPENAI_API_KEY; the value may be the "
-            "key itself and is not shown"
+            f"`{keys[-1]}` must be the name of an environment variable, e.g. OPENAI_API_KEY; what stands here"
+            " may be the key itself and is not repeated"
         )
         context.diagnostics.add(entry.diagnostic(*keys, message=message))
     elif environ is not None and not environ.get(key):
@@ -147,7 +147,7 @@ def network_settings(
     if problem:
         context.diagnostics.add(entry.diagnostic(KEY, "proxy", message=problem))
     if spec.no_proxy and spec.proxy in {"", NO_PROXY}:
-        message = "`no_proxy` needs `proxy`; to exclude hosts from the proxy of the environment, set `NO_PROXY`"
+        message = "`no_proxy` needs `proxy`; hosts that the proxy of the environment leaves out stand in `NO_PROXY`"
         context.diagnostics.add(entry.diagnostic(KEY, "no_proxy", message=message))
     for key in _FILES:
         _check_file(entry, key, str(getattr(spec, key)), context)
@@ -189,7 +189,7 @@ def _proxy_problem(proxy: str) -> str:
         return ""
     if userinfo_of(proxy):
         return (
-            "`proxy` contains a user or a password; do not store them in the study:"
+            "`proxy` holds a user or a password; keep them out of the study:"
             " set `HTTPS_PROXY` to the whole address in the environment, and leave `proxy` out"
         )
     expected = "expected `http://HOST:PORT`, or `none` for no proxy"
@@ -199,7 +199,7 @@ def _proxy_problem(proxy: str) -> str:
     except ValueError:
         return f"`{proxy}` is not an address of a proxy; {expected}"
     if parts.scheme.startswith("socks"):
-        return f"`{proxy}` is a SOCKS proxy; only HTTP proxies are supported; {expected}"
+        return f"`{proxy}` is a SOCKS proxy, and only HTTP proxies are supported; {expected}"
     if parts.scheme not in {"http", "https"} or not host or parts.path.strip("/"):
         return f"`{proxy}` is not an address of a proxy; {expected}"
     return ""
@@ -293,8 +293,8 @@ def check_template(
         context.diagnostics.add(entry.diagnostic(*keys, message=problem))
     for variable in unfilled(text, known):
         tail = did_you_mean(variable, known) or f"; known here: {', '.join(known)}"
-        message = f"{{{{ {variable} }}}} has no value{tail}"
-        context.diagnostics.add(entry.diagnostic(*keys, message=message, part=variable_notation(variable, text)))
+        message = f"{{{{ {variable} }}}} is filled by nothing{tail}"
+        context.diagnostics.add(entry.diagnostic(*keys, message=message, words=place_of(variable, text)))
 
 
 Keys = tuple[str | int, ...]
@@ -338,7 +338,7 @@ class PatternSpec(Spec):
     """Regular expression applied to the whole response body; its first group, or else the whole match, is the reply."""
 
 
-ReplyPath: TypeAlias = Annotated[
+ReplyPlace: TypeAlias = Annotated[
     Annotated[Filled, Tag(KIND + "text")] | Annotated[PatternSpec, Tag(KIND + "mapping")],
     Discriminator(form_of),
 ]
@@ -359,7 +359,7 @@ class HttpSpec(ApplicationSpec):
     """JSON body; its texts are templates with the variables `prompt`, `session`, `turn`, `context`, `history`."""
     body_as: BodyFormat = BodyFormat.JSON
     """`json`, or `form` for form data: `body` is then a mapping of fields to texts, sent as `a=1&b=2`."""
-    reply: ReplyPath = "$.text"
+    reply: ReplyPlace = "$.text"
     """Location of the reply: `$.a.b[0]`, `text` for the whole body, or `{regex: "..."}` with the reply as first
     group."""
     stream: YesNo = False
@@ -400,7 +400,7 @@ def http_to_domain(
         check_template(entry, keys, text, HTTP_SLOTS, context)
     check_body(entry, spec, context)
     _check_hearing(entry, spec, [text for _, text in texts], context)
-    _check_paths(entry, spec, context)
+    _check_places(entry, spec, context)
     check_key(entry, key=spec.key, context=context, environ=environ)
     _check_key_header(entry, spec, context)
     for name in spec.headers:
@@ -434,7 +434,7 @@ def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) 
     elif not spec.key:
         message = "`key_header` needs `key`: the name of the environment variable that holds the token"
     elif name.lower() in map(str.lower, spec.headers):
-        message = f"`key_header` and `headers` both set `{name}`; remove it from `headers`"
+        message = f"`key_header` and `headers` both set `{name}`; leave it out of `headers`"
     else:
         return
     context.diagnostics.add(entry.diagnostic("key_header", message=message))
@@ -443,17 +443,17 @@ def _check_key_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) 
 def _check_hearing(entry: Entry[Spec], spec: HttpSpec, texts: list[str], context: LoadContext) -> None:
     """Add an error if no request contains the prompt."""
     if spec.method == "GET" and spec.body not in (None, ""):
-        return  # it has its own error
+        return  # its own fault
     required = {"prompt", "history"}
     if not any(syntax_problem(text) or unfilled(text, HTTP_SLOTS) or required & variables(text) for text in texts):
         message = (
-            "{{ prompt }} is not in `url`, `body` or `headers`, so the application would never hear what is"
+            "{{ prompt }} stands nowhere in `url`, `body` or `headers`, so the application would never hear what is"
             ' said to it; e.g. body: {message: "{{ prompt }}"}'
         )
         context.diagnostics.add(entry.diagnostic("url", message=message))
 
 
-def _check_paths(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
+def _check_places(entry: Entry[Spec], spec: HttpSpec, context: LoadContext) -> None:
     """Add errors if the reply or the session id cannot be extracted as configured."""
     if isinstance(spec.reply, PatternSpec):
         try:
@@ -476,7 +476,7 @@ _NAMES = {dict: "a mapping", list: "a list", str: "a text", bool: "true or false
 
 _FORM = "application/x-www-form-urlencoded"
 
-_VALUES = "a text, a number, true or false, or a list of these"
+_VALUES = "a text, a number, true or false, or a list of such"
 
 
 def said_body(spec: HttpSpec) -> Any:
@@ -503,7 +503,7 @@ def _is_without(spec: HttpSpec) -> bool:
 def _problems_of_form(spec: HttpSpec) -> Iterator[tuple[Keys, str]]:
     body = said_body(spec)
     if _is_without(spec) and spec.method == "GET":
-        yield ("body_as",), "`method: GET` sends no body; remove `body_as`, or use POST"
+        yield ("body_as",), "`method: GET` sends no body; leave `body_as` out, or choose POST"
     elif _is_without(spec):
         yield ("body_as",), '`body_as: form` needs `body`, field to text; e.g. body: {message: "{{ prompt }}"}'
     elif not isinstance(body, dict):
@@ -517,7 +517,7 @@ def _problems_of_form(spec: HttpSpec) -> Iterator[tuple[Keys, str]]:
 def _problems_of_field(field: str, value: Any, keys: Keys) -> Iterator[tuple[Keys, str]]:
     if isinstance(value, dict):
         inner = next(iter(value), "name")
-        remedy = f"write fields side by side, e.g. `{field}[{inner}]: ...`"
+        remedy = f"fields stand side by side, e.g. `{field}[{inner}]: ...`"
         yield keys, f"field `{field}` of the form is a mapping; expected {_VALUES}; {remedy}"
     elif value is None:
         yield keys, f'field `{field}` of the form is empty; expected {_VALUES}; write "" for a field without text'
@@ -532,9 +532,11 @@ def _check_header(entry: Entry[Spec], spec: HttpSpec, context: LoadContext, head
     """Add an error if a header contradicts the form encoding."""
     says_form = spec.headers[header].strip().lower().startswith(_FORM)
     if spec.body_as is BodyFormat.FORM and not says_form:
-        message = f"`body_as: form` and `{header}` contradict each other about the body; remove the header"
+        message = f"`body_as: form` and `{header}` say different things of the body; leave the header out"
     elif spec.body_as is BodyFormat.JSON and says_form and not _is_without(spec):
-        message = f"`{header}` declares a form, but `body` is sent as JSON; write `body_as: form` and remove the header"
+        message = (
+            f"`{header}` announces a form and `body` goes as JSON; write `body_as: form`, and leave the header out"
+        )
     else:
         return
     context.diagnostics.add(entry.diagnostic("headers", header, message=message))

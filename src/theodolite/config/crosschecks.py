@@ -97,18 +97,20 @@ def check_persona_names(
         for index, name in enumerate(scenario.personas):
             if name not in known:
                 tail = did_you_mean(name, known) or "; name it under `personas`"
-                message = f"scenario `{scenario.name}` names a persona group `{name}` that is not in the study{tail}"
+                message = (
+                    f"scenario `{scenario.name}` names a persona group `{name}` that the study does not have{tail}"
+                )
                 context.diagnostics.add(entry.diagnostic("personas", index, message=message))
 
 
 def _check_applications(parts: StudyParts, context: LoadContext) -> None:
     if not parts.applications and not parts.recorded and not is_broken(parts.entry, "applications"):
-        message = "the study has no application; add the tested systems under `applications`"
+        message = "the study names no application; name what is to be tested under `applications`"
         context.diagnostics.add(parts.entry.diagnostic("study", message=message))
     twice = [name for name, n in Counter(item.name for item in parts.applications).items() if n > 1]
     for name in twice:
         entry = _application_entry(parts, name)
-        message = f"two applications have the name `{name}`; names in a recorded file count too"
+        message = f"two applications are called `{name}`; names in a recorded file count too"
         context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
 
@@ -118,7 +120,7 @@ def _check_bound_scenarios(parts: StudyParts, context: LoadContext) -> None:
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         for index, name in enumerate(entry.spec.scenarios):
             if name not in {*known, *dropped(parts.entry, "scenarios")}:
-                message = f"application `{entry.name}` names a scenario `{name}` that is not in the study"
+                message = f"application `{entry.name}` names a scenario `{name}` that the study does not have"
                 message += did_you_mean(name, known)
                 context.diagnostics.add(entry.diagnostic("scenarios", index, message=message))
     for scenario, scenario_entry in parts.scenarios:
@@ -137,13 +139,11 @@ def _check_variants(parts: StudyParts, context: LoadContext) -> None:
             continue
         begin = f"`variant_of` of application `{name}` is `{base}`"
         if base == name:
-            message = f"{begin}, the application itself; expected the application without its mitigations"
+            message = f"{begin}, which is itself; expected the application without its mitigations"
         elif base not in of:
-            message = f"{begin}, which is not in the study{did_you_mean(base, of) or ''}"
+            message = f"{begin}, which the study does not have{did_you_mean(base, of) or ''}"
         elif of[base]:
-            message = (
-                f"{begin}, which is itself a variant; name `{of[base]}`, so that all variants are compared with it"
-            )
+            message = f"{begin}, itself a variant; name `{of[base]}`, so that all variants stand beside each other"
         else:
             continue
         context.diagnostics.add(_application_entry(parts, name).diagnostic("variant_of", message=message))
@@ -154,8 +154,8 @@ def _check_recorded_scenario(parts: StudyParts, context: LoadContext) -> None:
     if parts.recorded and parts.live and len(parts.scenarios) > 1:
         entry = parts.recorded[0][0]
         message = (
-            f"application `{entry.name}` is recorded, but the study has {len(parts.scenarios)} scenarios that its"
-            " dialogues could belong to; move it to a separate study"
+            f"application `{entry.name}` is recorded, and the study has {len(parts.scenarios)} scenarios that its"
+            " dialogues could belong to; give it a study of its own"
         )
         context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
@@ -171,7 +171,7 @@ def _check_testers(parts: StudyParts, context: LoadContext) -> None:
     for name in parts.live:
         if not parts.scenarios and not is_broken(parts.entry, "scenarios") and not lost_pack:
             entry = _application_entry(parts, name)
-            message = f"no scenario tests application `{name}`: the study has no scenarios"
+            message = f"nobody speaks to application `{name}`: the study has no scenario"
             context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
     groups = [reading.group.name for reading in parts.groups]
     unclear = is_broken(parts.entry, "personas") or len(parts.entry.spec.personas) > len(parts.groups)
@@ -182,12 +182,11 @@ def _check_testers(parts: StudyParts, context: LoadContext) -> None:
         )
         if parts.live and not (testers or unclear):
             message = (
-                f"no tester is defined for scenario `{scenario.name}`: it has no `scripts` or `attacks`, and no "
-                "personas"
+                f"nobody tests scenario `{scenario.name}`: it has no `scripts` or `attacks`, and no personas meet it"
             )
             context.diagnostics.add(scenario_entry.diagnostic(message=message, at_key=True))
         if met and not scenario.goal and not scenario.starter:
-            message = f"scenario `{scenario.name}` needs `goal`: simulated users need a goal"
+            message = f"scenario `{scenario.name}` needs `goal`: personas meet it and must know what to reach"
             context.diagnostics.add(scenario_entry.diagnostic(message=message, at_key=True))
 
 
@@ -197,10 +196,10 @@ def _check_claims(parts: StudyParts, context: LoadContext) -> None:
         for index, claim in enumerate(entry.spec.claims):
             begin = f"a claim of application `{entry.name}`"
             if claim.scripts and claim.untestable:
-                message = f"{begin} has both `scripts` and `untestable`; remove one of them"
+                message = f"{begin} names scripts that test it and says that it is untestable; leave out one of them"
                 context.diagnostics.add(entry.diagnostic("claims", index, "untestable", message=message))
             elif not claim.scripts and not claim.untestable:
-                message = f"{begin} is untested: list `scripts` that test it, or state in `untestable` why none can"
+                message = f"{begin} stays untested: name `scripts` that test it, or say by `untestable` why none can"
                 context.diagnostics.add(entry.diagnostic("claims", index, message=message, severity=Severity.NOTE))
             for number, key in enumerate(claim.scripts):
                 if key not in known:
@@ -237,7 +236,7 @@ def _check_annotator_names(parts: StudyParts, context: LoadContext) -> None:
     recorded = parts.entry.spec.annotators
     for entry in section(parts.entry, "judges", parts.entry.spec.judges):
         if entry.name in recorded:
-            message = f"`{entry.name}` is the name of a judge and of an annotator; names must be unique"
+            message = f"`{entry.name}` is a judge and an annotator; each needs its own name"
             context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
 
@@ -248,7 +247,7 @@ def _check_pre_annotation(parts: StudyParts, context: LoadContext) -> None:
         return
     near = did_you_mean(plan.judge, spec.judges)
     known = f"judges are {', '.join(spec.judges)}" if spec.judges else "the study has no judge"
-    message = f"`pre_annotation` names judge `{plan.judge}`, which is not in the study{near or f'; {known}'}"
+    message = f"`pre_annotation` names judge `{plan.judge}`, which the study does not have{near or f'; {known}'}"
     context.diagnostics.add(parts.entry.diagnostic("annotation", "pre_annotation", "judge", message=message))
 
 
@@ -263,9 +262,7 @@ def _check_called_guidelines(parts: StudyParts, registry: GuidelineRegistry, con
         for index, name in enumerate(scenario.guidelines):
             if name not in known:
                 tail = did_you_mean(name, known) or f"; judges and annotators answer {', '.join(known)}"
-                message = (
-                    f"scenario `{scenario.name}` asks for guideline `{name}`, but no judge or annotator uses it{tail}"
-                )
+                message = f"scenario `{scenario.name}` asks for guideline `{name}`, by which nobody labels{tail}"
                 context.diagnostics.add(entry.diagnostic("guidelines", index, message=message))
 
 
@@ -407,16 +404,16 @@ def _note_unused(
     used |= {reading.group.model for reading in parts.groups} | {item.model for item in spec.personas.values()}
     for model in models:
         if model.name not in used:
-            _note(parts.entry, ("models", model.name), f"model `{model.name}` is not used", context)
+            _note(parts.entry, ("models", model.name), f"model `{model.name}` is used by nothing", context)
     answered = {annotator.guideline for annotator in parts.annotators}
     answered |= {parts.reference.guideline} if parts.reference else set()
     people = any(level.people for level in spec.levels.values())
     for guideline in guidelines:
         if guideline.name in spec.guidelines and guideline.name not in answered and not people:
-            text = f"guideline `{guideline.name}` has no judge and no annotator"
+            text = f"guideline `{guideline.name}` is answered by no judge and no annotator"
             _note(parts.entry, ("guidelines", guideline.name), text, context)
     if not (spec.judges or spec.annotators or spec.reference or people):
-        text = "the dialogues will have no labels (no `judges`, no `annotators`), so there will be no rates"
+        text = "nobody labels the dialogues (no `judges`, no `annotators`), so there will be no rates"
         _note(parts.entry, ("study",), text, context)
     for reading in parts.groups:
         _note_unused_columns(parts, reading, guidelines, context)
@@ -454,7 +451,7 @@ def _list_open_items(parts: StudyParts, context: LoadContext) -> None:
         return
     for entry in section(parts.entry, "applications", parts.entry.spec.applications):
         if isinstance(entry.spec, HttpSpec):
-            message = f"`{entry.name}` has never been called; {TEST_BY_COMMAND}"
+            message = f"`{entry.name}` was never called; {TEST_BY_COMMAND}"
             context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.OPEN, at_key=True))
 
 
@@ -580,7 +577,7 @@ def _lost(parts: StudyParts, planting: Collection[str]) -> Iterator[tuple[str, s
     """
     for scenario, _ in parts.scenarios:
         if scenario.corpus:
-            yield "the search results", scenario.name
+            yield "what the search finds", scenario.name
         elif scenario.task in _ABOUT_A_TEXT and _has_text(scenario, parts):
             yield "the text that dialogues are about", scenario.name
         else:

@@ -20,21 +20,21 @@ from theodolite.config.threads import Remarks, Utterance, scalars
 from theodolite.config.yaml_source import LocatedDiagnostic, few_of
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import did_you_mean
-from theodolite.domain.live import ImportedDialogue, RecordedDialogue
+from theodolite.domain.live import BroughtDialogue, RecordedDialogue
 from theodolite.domain.study import Study
 
 W = TypeVar("W", bound=StrEnum)
 
-IMPORTED_TESTER_TYPES = (TesterType.PERSON, TesterType.RECORDED)
+HOLDERS = (TesterType.PERSON, TesterType.RECORDED)
 """Possible tester types of an imported dialogue."""
 
-_TEXT_FIELDS = ("id", "turn", "prompt", "response", "context", "withheld")
+_SPOKEN = ("id", "turn", "prompt", "response", "context", "withheld")
 
-_CELL_FIELDS = ("application", "scenario", "level", "tester")
+_PLACED = ("application", "scenario", "level", "tester")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DialogueColumns:
+class BringColumns:
     """Roles of a table's columns, and constants for all its rows.
 
     Attributes:
@@ -51,7 +51,7 @@ class DialogueColumns:
         of_application: The application of all rows.
         of_scenario: The scenario of all rows.
         of_level: The level of all rows.
-        tester_type: Tester type.
+        held_by: Tester type.
     """
 
     prompt: str = "prompt"
@@ -67,25 +67,25 @@ class DialogueColumns:
     of_application: str = ""
     of_scenario: str = ""
     of_level: str = ""
-    tester_type: str = TesterType.RECORDED.value
+    held_by: str = TesterType.RECORDED.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadImport:
+class ReadBrought:
     """Content of a table.
 
     Attributes:
         dialogues: Dialogues without an error, in order of the table.
-        diagnostics: All errors, in order of lines.
+        faults: All errors, in order of lines.
         columns: Columns of the table.
     """
 
-    dialogues: tuple[ImportedDialogue, ...] = ()
-    diagnostics: tuple[LocatedDiagnostic, ...] = ()
+    dialogues: tuple[BroughtDialogue, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
     columns: tuple[str, ...] = ()
 
 
-def guessed_columns(table: InputTable, study: Study) -> DialogueColumns:
+def guessed_columns(table: InputTable, study: Study) -> BringColumns:
     """Return the detected columns of a table; if no column fits, the study's names are the default."""
     result = {"prompt": "", "response": ""}
     result |= guess_columns(table).columns
@@ -96,30 +96,30 @@ def guessed_columns(table: InputTable, study: Study) -> DialogueColumns:
     )
     for what, names in (("application", applications), ("scenario", scenarios)):
         result[f"of_{what}"] = "" if what in result else next(iter(names), "")
-    return DialogueColumns(**result, of_level="" if "level" in result else Level.MODEL_TESTING.value)
+    return BringColumns(**result, of_level="" if "level" in result else Level.MODEL_TESTING.value)
 
 
-def read_import(table: InputTable, means: DialogueColumns, study: Study) -> ReadImport:
-    """Return the dialogues of a table; all errors are in `diagnostics`.
+def read_brought(table: InputTable, means: BringColumns, study: Study) -> ReadBrought:
+    """Return the dialogues of a table; all errors are in `faults`.
 
     Args:
         table: The rows.
         means: Roles of its columns.
         study: Study with the applications and scenarios.
     """
-    if diagnostics := [*table.diagnostics, *(_missing(table, means) if table.columns else ())]:
-        return ReadImport(diagnostics=few_of(diagnostics, table.file), columns=table.columns)
+    if diagnostics := [*table.faults, *(_missing(table, means) if table.columns else ())]:
+        return ReadBrought(faults=few_of(diagnostics, table.file), columns=table.columns)
     reader = _DialogueReader(table=table, means=means, study=study)
     dialogues = reader.dialogues()
     if not table.rows:
-        reader.diagnostics.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
-    result = sorted(reader.diagnostics, key=lambda diagnostic: diagnostic.line)
-    return ReadImport(dialogues=tuple(dialogues), diagnostics=few_of(result, table.file), columns=table.columns)
+        reader.faults.append(LocatedDiagnostic(file=table.file, message="has column names and no rows"))
+    result = sorted(reader.faults, key=lambda diagnostic: diagnostic.line)
+    return ReadBrought(dialogues=tuple(dialogues), faults=few_of(result, table.file), columns=table.columns)
 
 
-def _missing(table: InputTable, means: DialogueColumns) -> list[LocatedDiagnostic]:
+def _missing(table: InputTable, means: BringColumns) -> list[LocatedDiagnostic]:
     has = f"; it has {', '.join(table.columns)}"
-    named = [(name, getattr(means, name)) for name in (*_TEXT_FIELDS, *_CELL_FIELDS)]
+    named = [(name, getattr(means, name)) for name in (*_SPOKEN, *_PLACED)]
     diagnostics = [
         f"has no column `{column}`{did_you_mean(column, table.columns) or has}"
         for _, column in named
@@ -138,29 +138,29 @@ class _DialogueReader:
         table: The rows.
         means: Roles of its columns.
         study: Study with the applications and scenarios.
-        diagnostics: Errors found so far.
+        faults: Errors found so far.
     """
 
     table: InputTable
-    means: DialogueColumns
+    means: BringColumns
     study: Study
-    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def dialogues(self) -> list[ImportedDialogue]:
+    def dialogues(self) -> list[BroughtDialogue]:
         """Return the dialogues that fit into the study, in order of the table."""
-        columns = {name: column for name in _TEXT_FIELDS if (column := getattr(self.means, name))}
+        columns = {name: column for name in _SPOKEN if (column := getattr(self.means, name))}
         by_application: dict[str, list[int]] = defaultdict(list)
         for index, row in enumerate(self.table.rows):
             by_application[self._cell_text(row, "application")].append(index)
         result = [
             dialogue
             for application, positions in by_application.items()
-            for dialogue in recorded_dialogues(application, positions, self.table, columns, self.diagnostics)
+            for dialogue in recorded_dialogues(application, positions, self.table, columns, self.faults)
         ]
-        dialogues = (self._dialogue(dialogue) for dialogue in sorted(result, key=lambda dialogue: dialogue.line))
-        return [dialogue for dialogue in dialogues if dialogue is not None]
+        placed = (self._placed(dialogue) for dialogue in sorted(result, key=lambda dialogue: dialogue.line))
+        return [dialogue for dialogue in placed if dialogue is not None]
 
-    def _dialogue(self, recorded_dialogue: RecordedDialogue) -> ImportedDialogue | None:
+    def _placed(self, recorded_dialogue: RecordedDialogue) -> BroughtDialogue | None:
         applications, scenarios = self.study.applications, self.study.scenarios
         application = self._known(
             recorded_dialogue, "application", recorded_dialogue.application, [item.name for item in applications]
@@ -172,25 +172,23 @@ class _DialogueReader:
             [item.name for item in scenarios],
         )
         level = self._word(recorded_dialogue, "level", self._cell_text(recorded_dialogue.columns, "level"), Level)
-        tester_type = self._word(
-            recorded_dialogue, "tester type", self.means.tester_type, TesterType, IMPORTED_TESTER_TYPES
-        )
+        held_by = self._word(recorded_dialogue, "held by", self.means.held_by, TesterType, HOLDERS)
         has_text = all(
             turn.prompt.strip() or turn.response.strip() or turn.withheld for turn in recorded_dialogue.turns
         )
         if not has_text:
             self._complain(
                 recorded_dialogue.line,
-                f"has neither prompt nor response in a turn of `{recorded_dialogue.key}`; state why it is withheld",
+                f"has neither prompt nor response in a turn of `{recorded_dialogue.key}`; say why it is withheld",
             )
-        if not (application and scenario and level and tester_type and has_text):
+        if not (application and scenario and level and held_by and has_text):
             return None
-        return ImportedDialogue(
+        return BroughtDialogue(
             item=recorded_dialogue.key,
             application=application,
             scenario=scenario,
             level=level,
-            tester_type=tester_type,
+            held_by=held_by,
             turns=recorded_dialogue.turns,
             tester=recorded_dialogue.columns.get(self.means.tester, "").strip(),
             repeat=recorded_dialogue.repeat,
@@ -205,7 +203,7 @@ class _DialogueReader:
     def _known(self, recorded_dialogue: RecordedDialogue, what: str, name: str, known: list[str]) -> str:
         if name not in known:
             choices = did_you_mean(name, known) or f"; there are {', '.join(known) or 'none'}"
-            self._complain(recorded_dialogue.line, f"names the {what} `{name}`, which is not in the study{choices}")
+            self._complain(recorded_dialogue.line, f"names the {what} `{name}`, which the study does not have{choices}")
             return ""
         return name
 
@@ -227,10 +225,10 @@ class _DialogueReader:
         return result
 
     def _complain(self, line: int, message: str) -> None:
-        self.diagnostics.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
+        self.faults.append(LocatedDiagnostic(file=self.table.file, line=line, message=message))
 
 
-NAMES = tuple(each.name for each in fields(DialogueColumns))
+NAMES = tuple(each.name for each in fields(BringColumns))
 """Names of all properties of a table."""
 
 UTTERANCES = "utterances.jsonl"
@@ -255,7 +253,7 @@ def is_corpus(stored: bytes, file: str) -> bool:
 
 
 def read_corpus(stored: bytes, file: str) -> Remarks:
-    """Return the content of a corpus; all errors are in `diagnostics`.
+    """Return the content of a corpus; all errors are in `faults`.
 
     Fields of an utterance's `meta` keep their names, those of its speaker start with
     `speaker.`; `speaker` is the speaker's id.
@@ -272,7 +270,7 @@ def read_corpus(stored: bytes, file: str) -> Remarks:
         file=file,
         remarks=tuple(remarks),
         about=about,
-        diagnostics=few_of(reader.diagnostics, file),
+        faults=few_of(reader.faults, file),
         sha256=hashlib.sha256(stored).hexdigest(),
     )
 
@@ -283,11 +281,11 @@ class _CorpusReader:
 
     Attributes:
         file: Name of the archive.
-        diagnostics: Errors found so far.
+        faults: Errors found so far.
     """
 
     file: str
-    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def unpacked(self, stored: bytes) -> dict[str, bytes]:
         """Return the files by name."""
@@ -297,14 +295,14 @@ class _CorpusReader:
             with zipfile.ZipFile(io.BytesIO(stored)) as archive:
                 result = self._required_members(archive)
                 if sum(item.file_size for item in result.values()) > MOST_UNPACKED:
-                    self._complain(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB; split it")
+                    self._complain(f"unpacks to more than {MOST_UNPACKED // 1_000_000} MB; cut it in parts")
                     return {}
                 parts = {name: archive.read(item) for name, item in result.items()}
         except (zipfile.BadZipFile, RuntimeError, EOFError, OSError) as error:
             self._complain(f"cannot be unpacked: {error}")
             return {}
         if UTTERANCES not in parts:
-            self._complain(f"contains no {UTTERANCES}; expected a corpus of ConvoKit")
+            self._complain(f"holds no {UTTERANCES}; expected a corpus of ConvoKit")
         return parts
 
     def _required_members(self, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
@@ -323,7 +321,7 @@ class _CorpusReader:
                 self._complain(f"{UTTERANCES}: has no `{'`, `'.join(missing)}`", line)
                 continue
             result.append(_remark(entry, line, speakers))
-        if not result and not self.diagnostics:
+        if not result and not self.faults:
             self._complain(f"{UTTERANCES} contains no utterance")
         return result
 
@@ -356,8 +354,8 @@ class _CorpusReader:
 
     def _complain(self, message: str, line: int = 0) -> None:
         diagnostic = LocatedDiagnostic(file=self.file, line=line, message=message)
-        if diagnostic not in self.diagnostics:
-            self.diagnostics.append(diagnostic)
+        if diagnostic not in self.faults:
+            self.faults.append(diagnostic)
 
 
 def _meta(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -404,7 +402,7 @@ def is_tasks(file: str) -> bool:
 
 
 def read_tasks(stored: bytes, file: str) -> Remarks:
-    """Return the dialogues of a task file; all errors are in `diagnostics`.
+    """Return the dialogues of a task file; all errors are in `faults`.
 
     Its names identify no known person, so the field for the tester, if any, is in the metadata.
     A task's dialogue is the field of its `data` with a list of objects that contain a speaker
@@ -421,7 +419,7 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
     except (ValueError, RecursionError) as error:
         return _broken(file, f"is not JSON: {error}", sha256)
     if not isinstance(tasks, list) or not tasks or not all(isinstance(task, dict) for task in tasks):
-        return _broken(file, "should contain a list of tasks in Label Studio's JSON export format", sha256)
+        return _broken(file, "should hold a list of tasks, as Label Studio exports them in the format JSON", sha256)
     remarks: list[Utterance] = []
     about: dict[str, dict[str, str]] = {}
     diagnostics: list[LocatedDiagnostic] = []
@@ -433,12 +431,12 @@ def read_tasks(stored: bytes, file: str) -> Remarks:
             continue
         key = _key(task, data, line)
         if key in about:
-            message = f"is about `{key}`, like an earlier task; give each task a unique `item`"
+            message = f"is about `{key}`, as a task before it; give each its own `item`"
             diagnostics.append(LocatedDiagnostic(file=file, line=line, message=message))
             continue
         about[key] = {item: text for item, text in scalars(data).items() if item != name}
         remarks += _remarks(key, statement, line)
-    return Remarks(file=file, remarks=tuple(remarks), about=about, diagnostics=few_of(diagnostics, file), sha256=sha256)
+    return Remarks(file=file, remarks=tuple(remarks), about=about, faults=few_of(diagnostics, file), sha256=sha256)
 
 
 _NO_DIALOGUE = (
@@ -447,7 +445,7 @@ _NO_DIALOGUE = (
 
 
 def _broken(file: str, message: str, sha256: str) -> Remarks:
-    return Remarks(file=file, diagnostics=(LocatedDiagnostic(file=file, message=message),), sha256=sha256)
+    return Remarks(file=file, faults=(LocatedDiagnostic(file=file, message=message),), sha256=sha256)
 
 
 def _key(task: Mapping[str, Any], data: Mapping[str, Any], line: int) -> str:

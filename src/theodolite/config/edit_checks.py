@@ -37,7 +37,7 @@ class DraftReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsavedReading:
-    """A study without errors from its files, its drafts and an unsaved text.
+    """A study without faults from its files, its drafts and an unsaved text.
 
     Attributes:
         loaded: The study.
@@ -147,13 +147,13 @@ def _errors_with(
 def with_unsaved(
     files: EditableFiles, name: str, text: str, *, resolver: ResourceResolver | None = None
 ) -> Iterator[UnsavedReading]:
-    """Yield the study with an unsaved text instead of one file; nothing is saved.
+    """Give the study as it reads with an unsaved text in place of one file; nothing is saved.
 
     Recordings can be read inside the context only.
 
     Raises:
         InputError: If the name is not allowed, or the text is too large.
-        InvalidStudyError: If the study has errors with this text.
+        InvalidStudyError: If the study has faults with this text.
     """
     files.path(name)
     require_size(name, text)
@@ -195,7 +195,7 @@ def apply(files: EditableFiles, *, resolver: ResourceResolver | None = None) -> 
 
 @contextmanager
 def _with_texts(files: EditableFiles, unsaved: Mapping[str, str | None] | None = None) -> Iterator[Path]:
-    """Yield a copy of the folder in which drafts and unsaved texts replace the files; other files are linked."""
+    """Give a copy of the folder in which drafts and unsaved texts replace the files; other files are linked."""
     with TemporaryDirectory(dir=files.storage) as made:
         folder = Path(made) / files.folder.name
         ignored = shutil.ignore_patterns(".*", *OUTPUT_FOLDERS, *IGNORED_FOLDERS)
@@ -235,7 +235,7 @@ def _reading(
     try:
         loaded = load_study(folder / main, environ=environ, resolver=resolver, looks_at_code=True)
     except InvalidStudyError as error:
-        return DraftReading(loaded=None, diagnostics=error.located_diagnostics)
+        return DraftReading(loaded=None, diagnostics=error.placed)
     return DraftReading(loaded=loaded, diagnostics=loaded.notes)
 
 

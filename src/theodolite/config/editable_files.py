@@ -267,11 +267,11 @@ class EditableFiles:
             InputError: If a name is not allowed or in use.
             NotFound: If there is no file of the old name.
         """
-        for item in (name, new):
-            _require_movable(item, self.main)
+        for one in (name, new):
+            _require_movable(one, self.main)
         known, main = self.read(name), self.read(self.main)
         if self.known(new) is not None:
-            message = f"`{new}` already exists; choose another name"
+            message = f"`{new}` exists already; choose another name"
             raise InputError(message)
         _require_free_name(self.path(new), new)
         text = with_renamed(main.text, name, new)
@@ -344,7 +344,7 @@ class EditableFiles:
         draft = self.saved.draft(name)
         if draft is not None and draft.base != _hash_of(self.path(name)):
             message = (
-                f"`{name}` was changed on the machine after the draft was created; copy your text and discard the draft"
+                f"`{name}` was changed on the machine after its draft was begun; copy your text, discard the draft"
             )
             raise Conflict(message)
 
@@ -369,7 +369,7 @@ class EditableFiles:
             message = f"`{name}` belongs to another study"
             raise InputError(message)
         if path.is_symlink() or not path.resolve().is_relative_to(self.folder.resolve()):
-            message = f"`{name}` is a link to another location and cannot be edited here"
+            message = f"`{name}` is a link to another place, and cannot be edited here"
             raise InputError(message)
         return path
 
@@ -377,7 +377,7 @@ class EditableFiles:
 def with_renamed(text: str, name: str, new: str) -> str:
     """Return the text of a study in which the values that name a file have its new name.
 
-    Values that cannot be changed separately stay; the check of the study reports them.
+    Values that cannot be changed alone stay; the check of the study reports them.
 
     Example:
         >>> with_renamed("cases: {file: a.csv}  # few", "a.csv", "b.csv")
@@ -423,18 +423,18 @@ def require_size(name: str, text: str) -> None:
         InputError: If it is larger than `LARGEST`.
     """
     if len(text.encode("utf-8", "replace")) > LARGEST:
-        message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the server"
+        message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the machine itself"
         raise InputError(message)
 
 
 def _text_of(path: Path, name: str) -> str:
     try:
         if path.stat().st_size > LARGEST:
-            message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the server"
+            message = f"`{name}` is larger than {LARGEST:,} bytes; edit it on the machine itself"
             raise InputError(message)
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        message = f"`{name}` is not UTF-8; save it as UTF-8 on the server"
+        message = f"`{name}` is not UTF-8; save it as UTF-8 on the machine itself"
         raise InputError(message) from error
     except OSError as error:
         message = f"`{name}` cannot be read: {unreadable(error)}"

@@ -193,11 +193,11 @@ def missing_texts(study: Study) -> tuple[MissingText, ...]:
     consent, warning = (study.event.consent, study.event.warning) if study.event else ("", "")
     missing = []
     if not consent.strip():
-        missing.append(MissingText(what="no consent text is set", key="consent"))
+        missing.append(MissingText(what="no consent text is named", key="consent"))
     elif problem := unfinished(consent):
         missing.append(MissingText(what=f"the consent text: {problem}", key="consent"))
     if study.risks and not warning.strip():
-        missing.append(MissingText(what="no content warning is set, although the study looks for risks", key="warning"))
+        missing.append(MissingText(what="no content warning is named, and the study looks for risks", key="warning"))
     return tuple(missing)
 
 
@@ -296,7 +296,7 @@ def annotation_to_domain(spec: PeopleKeys, seed: int) -> AnnotationProcess | Non
 
 
 def event_to_domain(entry: Entry[Spec], spec: PeopleKeys, context: LoadContext, warning: str = "") -> Event | None:
-    """Return when and how people take part; None if no one does.
+    """Return when and how people take part; None if nobody does.
 
     Args:
         entry: The study file.
@@ -386,7 +386,7 @@ def _check_hours(entry: Entry[Spec], context: LoadContext, path: tuple[str, ...]
 
 def _check_consent(entry: Entry[Spec], file: str, context: LoadContext, consent: str | None) -> None:
     if not file:
-        message = f"no consent text is set (`consent: consent.md`); {NEEDED}"
+        message = f"no consent text is named (`consent: consent.md`); {NEEDED}"
         context.diagnostics.add(entry.diagnostic("levels", message=message, severity=Severity.OPEN, at_key=True))
     elif consent is not None and (problem := unfinished(consent)):
         message = f"{problem}; {NEEDED}"
@@ -395,7 +395,7 @@ def _check_consent(entry: Entry[Spec], file: str, context: LoadContext, consent:
 
 def _check_warning(entry: Entry[Spec], risks: Sized, context: LoadContext, warning: str) -> None:
     if risks and not warning.strip():
-        message = f"the study looks for risks but has no content warning for people (`warning: warning.md`); {NEEDED}"
+        message = f"the study looks for risks and tells people nothing of them (`warning: warning.md`); {NEEDED}"
         context.diagnostics.add(entry.diagnostic("risks", message=message, severity=Severity.OPEN, at_key=True))
 
 

@@ -101,7 +101,7 @@ class GuidelineSpec(Spec):
     @model_validator(mode="after")
     def _one_form(self) -> GuidelineSpec:
         if bool(self.ask) == bool(self.questions):
-            message = "needs either `ask` (one question) or `questions` (several), not both"
+            message = "needs either `ask` (one question) or `questions` (several), and not both"
             raise ValueError(message)
         if not (self.defect or self.defects):
             message = 'needs `defect`, the rule that makes an answer a defect, e.g. `defect: "<= 3"`'
@@ -188,11 +188,9 @@ def _misfit(condition: Condition, questions: Mapping[str, Question]) -> str:
         known = ", ".join(questions)
         return f"there is no question `{name}`{did_you_mean(name, questions) or '; questions are ' + known}"
     if not name and len(questions) > 1:
-        return (
-            f"specify the question that decides, one of {', '.join(questions)}, e.g. `{next(iter(questions))} == yes`"
-        )
+        return f"say which question decides, one of {', '.join(questions)}, e.g. `{next(iter(questions))} == yes`"
     if not questions:
-        return "no question matches it"
+        return "there is no question that it could be about"
     return condition_problem(condition, questions[name or next(iter(questions))].scale)
 
 
@@ -203,7 +201,7 @@ def _orientation_note(condition: Condition, scale: Scale) -> str:
     bad_end_is_high = scale.orientation is Orientation.HIGHER_IS_WORSE
     if (condition.operator in _WORST_ABOVE) == bad_end_is_high:
         return ""
-    return f"treats the better end of the scale as the defects: the scale says {scale.orientation.value}"
+    return f"takes the better end of the scale for the defects: the scale says {scale.orientation.value}"
 
 
 def _examples(
@@ -242,14 +240,14 @@ def _example_problem(
     if not answers:
         return (), "has no `answer`"
     if spec.answer is not None and len(questions) > 1:
-        return ("answer",), f"must specify which question it answers; use `answers` with {', '.join(questions)}"
+        return ("answer",), f"must say which question it answers; use `answers` with {', '.join(questions)}"
     for name, value in answers.items():
         key = ("answer",) if spec.answer is not None else ("answers", name)
         if name not in questions:
             return key, f"answers a question `{name}` that is not asked{did_you_mean(name, questions)}"
         scale = questions[name].scale
         if not (scale.admits(value) or may_be(value, questions[name])):
-            return key, f"answers `{value}`, which is not on the scale{_scale_words(value, scale)}"
+            return key, f"answers `{value}`, which leaves the scale{_scale_words(value, scale)}"
     return _contradiction(spec, answers, questions, rules)
 
 
@@ -269,8 +267,8 @@ def _contradiction(
     rule = (broken or decided)[0]
     answer = f"its {rule.question} {answers[rule.question]}"
     if spec.defect:
-        return ("defect",), f"is marked as a defect, but {answer} makes it none ({rule.condition})"
-    return ("defect",), f"is marked as no defect, but {answer} makes it one ({rule.condition})"
+        return ("defect",), f"says that it is a defect, but {answer} makes it none ({rule.condition})"
+    return ("defect",), f"says that it is no defect, but {answer} makes it one ({rule.condition})"
 
 
 def _scale_words(value: str, scale: Scale) -> str:
@@ -288,8 +286,8 @@ class GuidelineRegistry:
         """Add the study's own guidelines; some may come from a shipped schema. Others are looked up by name."""
         self._entries = entries
         self._shipped = shipped
-        self._context = context
-        self._own: dict[str, Entry[GuidelineSpec]] = {}
+        self._desk = context
+        self._found: dict[str, Entry[GuidelineSpec]] = {}
         self._read: dict[str, Guideline | None] = {}
         self._used: dict[str, None] = {}
         self.broken: set[str] = set()
@@ -307,16 +305,16 @@ class GuidelineRegistry:
         result = self._entries.get(name)
         origin = Origin.SHIPPED if name in self._shipped else Origin.STUDY
         if result is None:
-            result = self._context.read_spec("guidelines", name, GuidelineSpec, "guideline")
-            shipped = any(item.where == SHIPPED and item.name == name for item in self._context.resources)
+            result = self._desk.read_spec("guidelines", name, GuidelineSpec, "guideline")
+            shipped = any(item.where == SHIPPED and item.name == name for item in self._desk.found)
             origin = Origin.SHIPPED if shipped else Origin.STUDY
         if result is None:
             self._complain_unknown(name, entry, key)
             self.broken.add(name)
             return None
         if origin is Origin.STUDY:
-            self._own[name] = result
-        self._read[name] = guideline_to_domain(result, self._context, origin=origin)
+            self._found[name] = result
+        self._read[name] = guideline_to_domain(result, self._desk, origin=origin)
         return self._read[name]
 
     def read_own(self) -> None:
@@ -326,7 +324,7 @@ class GuidelineRegistry:
 
     def own(self) -> tuple[Entry[GuidelineSpec], ...]:
         """Return the study's own guideline entries, including those with their own file and those of a pack."""
-        return tuple(self._own.values())
+        return tuple(self._found.values())
 
     def add(self, guideline: Guideline) -> None:
         """Register a guideline, e.g. the question of a judge."""
@@ -346,14 +344,14 @@ class GuidelineRegistry:
 
         If the file defines and names none, the study folder may contain it.
         """
-        names = {*self._entries, *self._read} or set(self._context.own_names_in("guidelines", ".yaml"))
+        names = {*self._entries, *self._read} or set(self._desk.own_names_in("guidelines", ".yaml"))
         return next(iter(names)) if len(names) == 1 else ""
 
     def _complain_unknown(self, name: str, entry: Entry[Spec], key: str) -> None:
-        known = dict.fromkeys([*self._entries, *self._context.names_in("guidelines", ".yaml")])
+        known = dict.fromkeys([*self._entries, *self._desk.names_in("guidelines", ".yaml")])
         tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
-        message = f"there is no guideline `{name}` in the study, in `guidelines/` or among the shipped ones{tail}"
-        self._context.diagnostics.add(entry.diagnostic(key, message=message))
+        message = f"there is no guideline `{name}`, neither in the study nor in `guidelines/` nor shipped{tail}"
+        self._desk.diagnostics.add(entry.diagnostic(key, message=message))
 
 
 def guidelines_from_domain(study: Study) -> dict[str, Any]:

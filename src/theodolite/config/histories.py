@@ -43,7 +43,7 @@ _YES = {"yes", "y", "true", "1"}
 _NO = {"no", "n", "false", "0", ""}
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.ANSWERED}
 _EPOCH = re.compile(r"\d{9,13}(\.\d+)?")
-_ENDING = "Nothing was monitored."
+_ENDING = "Nothing was watched."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +91,14 @@ class ScoreTable:
         columns: Names of the columns.
         rows: Line or number of each row, for messages, with its cells; can be read once.
         form: Detected format, e.g. `UTF-8, comma`; empty if unremarkable.
-        diagnostics: Errors in unreadable rows; complete after the last row.
+        faults: Errors in unreadable rows; complete after the last row.
     """
 
     name: str
     columns: Sequence[str]
     rows: Iterable[tuple[int, Sequence[str]]]
     form: str = ""
-    diagnostics: Sequence[LocatedDiagnostic] = ()
+    faults: Sequence[LocatedDiagnostic] = ()
 
 
 def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None = None) -> History:
@@ -116,14 +116,14 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     Raises:
         InvalidStudyError: If columns or cells cannot be used; lists all errors.
     """
-    if table.diagnostics and not table.columns:
-        raise InvalidStudyError(tuple(table.diagnostics), ending=_ENDING)
+    if table.faults and not table.columns:
+        raise InvalidStudyError(tuple(table.faults), ending=_ENDING)
     chosen, diagnostics = _columns(table, form)
     if diagnostics:
-        raise InvalidStudyError((*table.diagnostics, *diagnostics), ending=_ENDING)
+        raise InvalidStudyError((*table.faults, *diagnostics), ending=_ENDING)
     reader = _HistoryReader(table=table, form=form, columns=chosen)
     scores = ScoreColumns(reader.scores(on_rows))
-    diagnostics = [*table.diagnostics, *reader.diagnostics]
+    diagnostics = [*table.faults, *reader.faults]
     if not diagnostics and not len(scores):
         diagnostics = [LocatedDiagnostic(file=table.name, message="has no row; expected one for each score")]
     if not diagnostics and form.scale is None:
@@ -131,8 +131,8 @@ def read_history(table: ScoreTable, form: HistoryForm, *, on_rows: OnRows | None
     if diagnostics:
         raise InvalidStudyError(tuple(diagnostics), ending=_ENDING)
     lowest, highest = form.scale or reader.guessed_scale(scores.value)
-    if reader.diagnostics:
-        raise InvalidStudyError(tuple(reader.diagnostics), ending=_ENDING)
+    if reader.faults:
+        raise InvalidStudyError(tuple(reader.faults), ending=_ENDING)
     scores = in_order_of_time(scores)
     if form.published:
         scores = ScoreColumns(_marked(scores))
@@ -166,7 +166,7 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
     diagnostics = []
     for role, column in form.columns.items():
         if role not in ROLES:
-            message = f"no column matches `{role}`; expected one of {', '.join(ROLES)}{did_you_mean(role, ROLES)}"
+            message = f"no column can be a `{role}`; expected one of {', '.join(ROLES)}{did_you_mean(role, ROLES)}"
             diagnostics.append(LocatedDiagnostic(file="--columns", message=message))
         elif column not in table.columns:
             known = ", ".join(table.columns)
@@ -178,9 +178,7 @@ def _columns(table: ScoreTable, form: HistoryForm) -> tuple[dict[str, str], list
         for role, names in ROLES.items()
     }
     if not chosen["score"] and not diagnostics:
-        message = (
-            f"no column looks like a score; specify one: --columns score=NAME (columns: {', '.join(table.columns)})"
-        )
+        message = f"no column looks like a score; say which:  --columns score=NAME  (it has {', '.join(table.columns)})"
         diagnostics.append(LocatedDiagnostic(file=table.name, message=message))
     return {role: column for role, column in chosen.items() if column}, diagnostics
 
@@ -207,7 +205,7 @@ class _HistoryReader:
     table: ScoreTable
     form: HistoryForm
     columns: Mapping[str, str]
-    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
     def scores(self, on_rows: OnRows | None) -> Iterator[Score]:
         """Yield the score of each row; equal texts share one object."""
@@ -279,7 +277,7 @@ class _HistoryReader:
         value, outcome = _value(cell)
         if outcome is Outcome.UNPARSEABLE:
             self._complain(
-                line, f"`{cell}` in `{self.columns[role]}` is not a number; leave it empty if there is no value"
+                line, f"`{cell}` in `{self.columns[role]}` is not a number; leave it empty where there is none"
             )
         return value
 
@@ -289,7 +287,7 @@ class _HistoryReader:
         return cell.casefold() in _YES
 
     def _complain(self, line: int, message: str) -> None:
-        self.diagnostics.append(LocatedDiagnostic(file=self.table.name, line=line, message=message))
+        self.faults.append(LocatedDiagnostic(file=self.table.name, line=line, message=message))
 
 
 def aware(text: str) -> datetime:

@@ -77,7 +77,7 @@ def instruments_to_domain(
 _LEADING = (
     (r"\b(don't|do not|wouldn't|isn't|wasn't|didn't|aren't|weren't) (you|it|that|this|they)\b", "asks for a yes"),
     (r"\b(would|do) you agree\b", "asks for a yes"),
-    (r"\b(obviously|clearly|surely|of course|everybody knows|undoubtedly)\b", "presupposes the answer"),
+    (r"\b(obviously|clearly|surely|of course|everybody knows|undoubtedly)\b", "takes the answer for granted"),
     (
         r"\bhow (good|bad|great|terrible|helpful|useless|useful|rude|friendly|dangerous|safe|wrong|right)\b",
         "names one end",
@@ -128,7 +128,9 @@ def note_orientations(
         for name in entry.spec.questions:
             tree = unstated.get(f"{entry.name}.{name}")
             if tree:
-                message = f"question `{name}` enters tree `{tree}`, but the bad end of its scale is not stated"
+                message = (
+                    f"question `{name}` enters tree `{tree}`, and nothing says which end of its scale is the bad one"
+                )
                 context.diagnostics.add(
                     entry.diagnostic("questions", name, message=message, severity=Severity.NOTE, at_key=True)
                 )
@@ -136,17 +138,17 @@ def note_orientations(
 
 def _notes(question: Question, *, needs_exemplars: bool) -> Iterator[str]:
     if needs_exemplars and not question.exemplars and question.scale not in (IMPACTS, NEITHER):
-        yield "has no exemplar: annotators will interpret it differently"
+        yield "has no exemplar: annotators will each make up what it means"
     missing = _unnamed_ends(question.scale)
     if missing:
         verb = "means" if len(missing) == 1 else "mean"
-        yield f"does not define what {' and '.join(missing)} {verb}; name both ends of its scale"
+        yield f"does not say what {' and '.join(missing)} {verb}; name both ends of its scale"
     for pattern, why in _LEADING:
         match = re.search(pattern, question.text, re.IGNORECASE)
         if match and not (why == "names one end" and _BOTH_NAMED.search(question.text)):
             yield f'leads: "{match.group()}" {why}'
     if question.text.count("?") > 1:
-        yield "asks two things at once, so its answers are ambiguous"
+        yield "asks two things at once; nobody can tell which of them was answered"
 
 
 def _unnamed_ends(scale: Scale) -> list[str]:
@@ -249,9 +251,9 @@ def read_schemas(
         own |= {named: result} if result else {}
     if len(own) > 1 and not named:
         names = ", ".join(own)
-        message = f"the study has several schemas ({names}); select one with `annotation.schema`"
+        message = f"the study has several schemas ({names}); say with `annotation.schema` by which people annotate"
         context.diagnostics.add(entry.diagnostic("schemas", message=message, at_key=True))
-    shipped = {item.name for item in context.resources if item.noun == "schema" and item.where == SHIPPED}
+    shipped = {item.name for item in context.found if item.noun == "schema" and item.where == SHIPPED}
     categories: dict[str, Entry[CategorySpec]] = {}
     for schema in own.values():
         for category in category_entries(schema):
@@ -278,9 +280,9 @@ def schemas_to_domain(
 def _find_schema(
     entry: Entry[Spec], name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[AnnotationSchemaSpec] | None:
-    before = len(context.diagnostics.entries)
+    before = len(context.diagnostics.placed)
     result = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
-    if result is None and len(context.diagnostics.entries) == before:
+    if result is None and len(context.diagnostics.placed) == before:
         known = [*own, *context.names_in(SCHEMA_FOLDER, ".yaml")]
         near = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
         message = (
@@ -306,10 +308,10 @@ def _refuse_twin(
     context: LoadContext,
 ) -> None:
     if category.name in others:
-        message = f"two schemas of the study have the category `{category.name}`; their answers cannot be distinguished"
+        message = f"two schemas of the study have a category `{category.name}`; its answers could not be distinguished"
         context.diagnostics.add(category.diagnostic(message=message, at_key=True))
     if category.name in keys.guidelines:
-        message = f"`{category.name}` is a category of a schema; rename this guideline"
+        message = f"`{category.name}` is a category of a schema; call this guideline otherwise"
         context.diagnostics.add(entry.diagnostic("guidelines", category.name, message=message, at_key=True))
 
 
@@ -342,14 +344,14 @@ def _routing(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> Routin
         return None
     from theodolite.domain.schema import Routing
 
-    are_unknown = [_check_name(entry, "first", route.first, names, context)]
+    faulty = [_check_name(entry, "first", route.first, names, context)]
     follows: dict[str, tuple[str, ...]] = {}
     for key, form in (("violation", route.violation), ("none", route.none)):
         requested = as_list(form)
         rest = [name for name in names if name != route.first]
         follows[key] = tuple(rest if requested == [ALL] else requested)
-        are_unknown += [_check_name(entry, key, name, names, context) for name in follows[key]]
-    if any(are_unknown):
+        faulty += [_check_name(entry, key, name, names, context) for name in follows[key]]
+    if any(faulty):
         return None
     _check_deciding(entry, route.first, context)
     return Routing(first=route.first, on_violation=follows["violation"], otherwise=follows["none"])
@@ -371,7 +373,7 @@ def _check_deciding(entry: Entry[AnnotationSchemaSpec], first: str, context: Loa
     rules = entry.spec.categories[first].defects.values()
     if all(rule.violation is Violation.NOT_A_GUARDRAIL for rule in rules):
         sides = ", ".join(f"`{side}`" for side in Violation if side is not Violation.NOT_A_GUARDRAIL)
-        message = f"violations cannot be detected: no defect rule of `{first}` has a `violation`, one of {sides}"
+        message = f"nothing tells a violation: no defect rule of `{first}` has a `violation`, one of {sides}"
         context.diagnostics.add(entry.diagnostic("route", "first", message=message))
 
 
@@ -490,7 +492,7 @@ def _named(asking: Asking, context: LoadContext) -> Iterator[tuple[Entry[Scenari
         levels: dict[LevelName, Any] = dict(entry.spec.questionnaires)
         if "model_testing" in levels:
             message = (
-                f"scenario `{scenario.name}` has a questionnaire for model testing, which has no person to answer it"
+                f"scenario `{scenario.name}` has a questionnaire for model testing, where nobody is there to answer"
             )
             context.diagnostics.add(
                 entry.diagnostic(QUESTIONNAIRE_FOLDER, "model_testing", message=message, at_key=True)
@@ -503,16 +505,16 @@ def _named(asking: Asking, context: LoadContext) -> Iterator[tuple[Entry[Scenari
 def _find_questionnaire(
     entry: Entry[ScenarioSpec], level: str, name: str, own: Iterable[str], context: LoadContext
 ) -> Entry[QuestionnaireSpec] | None:
-    before = len(context.diagnostics.entries)
+    before = len(context.diagnostics.placed)
     result = context.read_spec(QUESTIONNAIRE_FOLDER, name, QuestionnaireSpec, "questionnaire")
-    if result is None and len(context.diagnostics.entries) == before:
+    if result is None and len(context.diagnostics.placed) == before:
         known = [*own, *context.names_in(QUESTIONNAIRE_FOLDER, ".yaml")]
         near = did_you_mean(name, known) or (f"; known here: {', '.join(known)}" if known else "")
         message = (
             f"there is no questionnaire `{name}`, neither in the study nor in `{QUESTIONNAIRE_FOLDER}/`"
             f" nor shipped{near}"
         )
-        context.diagnostics.add(entry.diagnostic(QUESTIONNAIRE_FOLDER, level, message=message, part=name))
+        context.diagnostics.add(entry.diagnostic(QUESTIONNAIRE_FOLDER, level, message=message, words=name))
     return result
 
 

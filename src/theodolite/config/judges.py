@@ -101,7 +101,7 @@ class WordRuleSpec(Spec):
             message = f"has {' and '.join(f'`{check.value}`' for check, _ in checks)}; use a judge for each"
             raise ValueError(message)
         if self.check and (self.any or self.unwanted):
-            message = f"has expressions next to `{checks[0][0].value}`; use a judge for each"
+            message = f"has expressions beside `{checks[0][0].value}`; use a judge for each"
             raise ValueError(message)
         if self.tolerance and not (self.number and TOLERANCE.fullmatch(self.tolerance)):
             message = "has a `tolerance` that cannot be used: it belongs to `number`, e.g. `0.5` or `5%`"
@@ -193,13 +193,13 @@ class JudgeSpec(Spec):
     @model_validator(mode="after")
     def _one_form(self) -> JudgeSpec:
         if sum(map(bool, (self.guideline, self.guidelines, self.ask))) != 1:
-            message = "needs either `guideline`, several `guidelines` or its own question (`ask`); use exactly one"
+            message = "needs either `guideline`, several `guidelines` or a question of its own (`ask`), and one alone"
             raise ValueError(message)
         if self.ask and not self.defect:
-            message = 'asks its own question and needs `defect`, e.g. `defect: "== no"`'
+            message = 'asks a question of its own and needs `defect` beside it, e.g. `defect: "== no"`'
             raise ValueError(message)
         if sum(map(bool, (self.model, self.models, self.rule, self.python))) != 1:
-            message = "needs exactly one of `model`, `models`, `rule` or `python`"
+            message = "needs either `model`, several `models`, `rule` or `python`, and one alone"
             raise ValueError(message)
         if self.python and not self.version and not is_plugin_name(self.python):
             message = 'is a function and needs `version`, which its author raises when its labels change, e.g. `"1.0"`'
@@ -211,7 +211,7 @@ class JudgeSpec(Spec):
             message = "has `version`, `timeout` or `env`, which belong to `python`"
             raise ValueError(message)
         if self.votes is not None and not (self.model or self.models):
-            message = "has `votes`, which only models support: a rule or a function always gives the same label"
+            message = "has `votes`, which only a model can give: a rule or a function says the same each time"
             raise ValueError(message)
         return self
 
@@ -266,10 +266,10 @@ def _members(
     spec = entry.spec
     for index, name in enumerate(spec.models):
         if spec.models.index(name) != index:
-            message = f"judge `{entry.name}` names the model `{name}` twice; models must be unique"
+            message = f"judge `{entry.name}` names the model `{name}` twice; it would be one annotator twice"
             context.diagnostics.add(entry.diagnostic("models", index, message=message))
         elif name not in models:
-            message = f"judge `{entry.name}` names a model `{name}` that is not in the study"
+            message = f"judge `{entry.name}` names a model `{name}` that the study does not have"
             context.diagnostics.add(entry.diagnostic("models", index, message=message + did_you_mean(name, models)))
     if not spec.models:
         item = _judge(entry, registry, context, models, key=key)
@@ -304,7 +304,7 @@ def _judge(
     """
     spec = entry.spec
     if spec.model and spec.model not in models:
-        message = f"judge `{entry.name}` names a model `{spec.model}` that is not in the study"
+        message = f"judge `{entry.name}` names a model `{spec.model}` that the study does not have"
         context.diagnostics.add(entry.diagnostic("model", message=message + did_you_mean(spec.model, models)))
     guideline = (
         _own_wording(shared or entry, registry, context) if spec.ask else registry.named(spec.guideline, entry, key)
@@ -348,7 +348,9 @@ def _labelling(entry: Entry[JudgeSpec], guideline: Guideline, context: LoadConte
     if voting.most > 1 and any(
         question.scale.kind is ScaleKind.DECIMALS for question in guideline.instrument.questions
     ):
-        message = f"guideline `{guideline.name}` is answered with decimals, so votes may never be equal; remove `votes`"
+        message = (
+            f"guideline `{guideline.name}` is answered by decimals, and no two votes need be equal; take `votes` out"
+        )
         context.diagnostics.add(entry.diagnostic("votes", message=message, at_key=True))
     return ModelJudge(model=spec.model, voting=voting)
 
@@ -415,10 +417,7 @@ def _word_rule(entry: Entry[JudgeSpec], spec: WordRuleSpec, guideline: Guideline
     for key, value in (("then", spec.then), ("else", spec.otherwise)):
         if question is not None and not scale.admits(value):
             near = did_you_mean(value, scale.categories) or f"; labels are {', '.join(scale.categories)}"
-            message = (
-                f"`{key}` of judge `{entry.name}` is `{value}`, which is not a label of guideline "
-                f"`{guideline.name}`{near}"
-            )
+            message = f"`{key}` of judge `{entry.name}` is `{value}`, no label of guideline `{guideline.name}`{near}"
             context.diagnostics.add(entry.diagnostic("rule", key, message=message))
     return WordRule(
         any_of=tuple(spec.any),
@@ -535,9 +534,7 @@ class CalibrationSpec(Spec):
     def _parts_of_their_whole(self) -> CalibrationSpec:
         wrong = [name for name in ("caught", "passed") if getattr(self, name)[0] > getattr(self, name)[1]]
         if wrong:
-            message = (
-                f"`{wrong[0]}` contains a part and its whole, e.g. [180, 200]; got {list(getattr(self, wrong[0]))}"
-            )
+            message = f"`{wrong[0]}` holds a part and its whole, e.g. [180, 200]; got {list(getattr(self, wrong[0]))}"
             raise ValueError(message)
         return self
 
@@ -588,7 +585,7 @@ def _complain_unknown(
     if entry.name in lost or entry.name in known:
         return
     near = did_you_mean(entry.name, known) or f"; the study has {', '.join(known) or 'none'}"
-    message = f"`corrections` names a judge `{entry.name}` that is not in the study{near}"
+    message = f"`corrections` names a judge `{entry.name}` that the study does not have{near}"
     context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
 
 
@@ -600,7 +597,7 @@ def _choice(
     spec = entry.spec
     rules = [rule.name for rule in guideline.defect_rules]
     if judge.kind is AnnotatorKind.PERSON:
-        message = f"`{judge.name}` is a person; judges' rates are corrected by people's labels, not the reverse"
+        message = f"`{judge.name}` is a person; people's numbers are what judges' are corrected by"
         context.diagnostics.add(entry.diagnostic(message=message, at_key=True))
     for name in spec.calibrations:
         if name not in rules:
@@ -610,7 +607,7 @@ def _choice(
     missing = [name for name in rules if name not in spec.calibrations]
     if spec.rate is RateCorrection.ROGAN_GLADEN and missing:
         message = (
-            f"`rogan-gladen` needs the validation counts of `{judge.name}` from elsewhere; add under `calibrations`:"
+            f"`rogan-gladen` needs what `{judge.name}` got right elsewhere; add under `calibrations`:"
             f" {{{missing[0]}: {{caught: [180, 200], passed: [140, 200], from: where}}}}"
         )
         context.diagnostics.add(entry.diagnostic("rate", message=message))

@@ -14,7 +14,7 @@ from typing import Any
 
 from theodolite.config.tables import InputTable, decoded, read_table, unreadable
 from theodolite.config.yaml_source import LocatedDiagnostic
-from theodolite.domain.annotating.label_sample import GivenLabel, LabelRow
+from theodolite.domain.annotating.label_sample import GivenLabel, LabelSlip
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.errors import did_you_mean
 from theodolite.domain.instrument import Question, ScaleKind
@@ -67,14 +67,14 @@ class LabelKey:
     Attributes:
         items: Permitted answers by dialogue name in the file and guideline name.
         questions: Guideline and question to the question.
-        non_responses: Meaning of each word that may replace a label.
+        own_words: Meaning of each word that may replace a label.
         annotators: People whom the study names; others may label too.
         judges: Names that people cannot use, since they are judges'.
     """
 
     items: Mapping[tuple[str, str], AskedItem]
     questions: Mapping[tuple[str, str], Question]
-    non_responses: Mapping[str, Outcome]
+    own_words: Mapping[str, Outcome]
     annotators: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
 
@@ -86,25 +86,25 @@ class ReadLabels:
     Attributes:
         labels: Valid answers, in the order of the file.
         n_open: Rows without an answer; count.
-        diagnostics: All errors, in the order of the file.
+        faults: All errors, in the order of the file.
         annotator_attributes: Attributes of people in the file: annotator to attribute to group.
     """
 
     labels: tuple[GivenLabel, ...]
     n_open: int
-    diagnostics: tuple[LocatedDiagnostic, ...]
+    faults: tuple[LocatedDiagnostic, ...]
     annotator_attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def label_file_text(label_rows: Iterable[LabelRow], *, name: str, by: str = "") -> str:
+def label_file_text(slips: Iterable[LabelSlip], *, name: str, by: str = "") -> str:
     """Return the text of a label file with empty answers.
 
     Args:
-        label_rows: The questions.
+        slips: The questions.
         name: Name of the file; its suffix determines the format.
         by: The annotator; empty if people write their names themselves.
     """
-    rows = [_row(label_row, by) for label_row in label_rows]
+    rows = [_row(slip, by) for slip in slips]
     if name.endswith(JSON_LINES):
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     text = io.StringIO(newline="")
@@ -114,20 +114,20 @@ def label_file_text(label_rows: Iterable[LabelRow], *, name: str, by: str = "") 
     return "\ufeff" + text.getvalue()  # spreadsheets recognise UTF-8 by the mark
 
 
-def _row(label_row: LabelRow, by: str) -> dict[str, str]:
+def _row(slip: LabelSlip, by: str) -> dict[str, str]:
     return {
-        "item": label_row.item,
-        "turn": "" if label_row.turn is None else str(label_row.turn),
-        "guideline": label_row.guideline,
-        "version": label_row.version,
-        "question": label_row.question,
-        "ask": label_row.ask,
-        "allowed": label_row.allowed,
+        "item": slip.item,
+        "turn": "" if slip.turn is None else str(slip.turn),
+        "guideline": slip.guideline,
+        "version": slip.version,
+        "question": slip.question,
+        "ask": slip.ask,
+        "allowed": slip.allowed,
         "answer": "",
         "reason": "",
         "annotator": by,
-        "material": label_row.material,
-        "dialogue": label_row.dialogue,
+        "material": slip.material,
+        "dialogue": slip.dialogue,
     }
 
 
@@ -147,7 +147,7 @@ def is_label_file(path: Path) -> bool:
 
 
 def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
-    """Return the answers of a label file; all errors are in `diagnostics`.
+    """Return the answers of a label file; all errors are in `faults`.
 
     Args:
         path: The file.
@@ -156,8 +156,8 @@ def read_label_file(path: Path, key: LabelKey, *, by: str = "") -> ReadLabels:
     """
     table = read_table(path, path.name)
     missing = [column for column in NEEDED if column not in table.columns] if table.columns else []
-    if table.diagnostics or missing:
-        return ReadLabels(labels=(), n_open=0, diagnostics=(*table.diagnostics, *_missing_columns(table, missing)))
+    if table.faults or missing:
+        return ReadLabels(labels=(), n_open=0, faults=(*table.faults, *_missing_columns(table, missing)))
     return read_label_rows(table, key, by=by)
 
 
@@ -174,12 +174,12 @@ def read_label_rows(table: InputTable, key: LabelKey, *, by: str = "", repeats: 
     reader = _LabelReader(table=table, key=key, by=by, repeats=repeats)
     labels = [label for row, line in zip(table.rows, table.lines, strict=True) if (label := reader.label(row, line))]
     people = annotator_attributes_of(table)
-    diagnostics = tuple(sorted((*reader.diagnostics, *people.diagnostics), key=lambda diagnostic: diagnostic.line))
+    diagnostics = tuple(sorted((*reader.faults, *people.faults), key=lambda diagnostic: diagnostic.line))
     labelled = {label.annotator for label in labels}
     return ReadLabels(
         labels=tuple(labels),
         n_open=reader.n_open,
-        diagnostics=diagnostics,
+        faults=diagnostics,
         annotator_attributes={name: groups for name, groups in people.groups(by).items() if name in labelled},
     )
 
@@ -210,7 +210,7 @@ class _LabelReader:
             self._asked_of[item].append(question)
         self._times: Counter[tuple[str, str, str, int | None, str]] = Counter()
         self._seen: dict[tuple[str, str, str, int | None, str], tuple[str, int]] = {}
-        self.diagnostics: list[LocatedDiagnostic] = []
+        self.faults: list[LocatedDiagnostic] = []
         self.n_open = 0
 
     def label(self, row: Mapping[str, str], line: int) -> GivenLabel | None:
@@ -248,7 +248,7 @@ class _LabelReader:
         return replace(label, replicate=self._times[answer_key])
 
     def _complain(self, line: int, message: str) -> None:
-        self.diagnostics.append(LocatedDiagnostic(file=self._table.file, line=line, message=message))
+        self.faults.append(LocatedDiagnostic(file=self._table.file, line=line, message=message))
 
     def _item(self, cells: Mapping[str, str], line: int) -> AskedItem | None:
         result = self._asked_of.get(cells["item"])
@@ -266,7 +266,7 @@ class _LabelReader:
             return None
         if cells["version"] not in {"", named[0].version}:
             message = (
-                f"the file is for version {cells['version']} of guideline `{named[0].guideline}`, which is now"
+                f"the file asks version {cells['version']} of guideline `{named[0].guideline}`, which is now"
                 f" {named[0].version}; write a new file with --sample"
             )
             self._complain(line, message)
@@ -285,19 +285,19 @@ class _LabelReader:
         written = cells["annotator"]
         if written and self._by and written != self._by:
             self._complain(
-                line, f"`annotator` is `{written}`, but --annotator-name says `{self._by}`; remove one of them"
+                line, f"`annotator` is `{written}`, but --annotator-name says `{self._by}`; leave one of the two out"
             )
             return ""
         name = written or self._by
         if not name:
             self._complain(
-                line, "the annotator is unknown; fill in `annotator`, or name the person with --annotator-name"
+                line, "nobody says who answered; fill in `annotator`, or name the person with --annotator-name"
             )
         elif name in self._key.judges:
-            self._complain(line, f"`{name}` is the name of a judge of the study; use another name for the person")
+            self._complain(line, f"`{name}` is a judge of the study; a person needs a name of her own")
             return ""
         elif name not in self._key.annotators and (near := did_you_mean(name, self._key.annotators)):
-            self._complain(line, f"the study has no person `{name}`{near}")
+            self._complain(line, f"the study names no person `{name}`{near}")
             return ""
         return name
 
@@ -321,9 +321,9 @@ class _LabelReader:
             return Outcome.ANSWERED, label
         plain = tidy.casefold()
         allowed = {Outcome.MISSING: question.may_be_unable, Outcome.NOT_APPLICABLE: question.may_not_apply}
-        own = [text for text, outcome in self._key.non_responses.items() if allowed.get(outcome)]
+        own = [text for text, outcome in self._key.own_words.items() if allowed.get(outcome)]
         if plain in own:
-            return self._key.non_responses[plain], None
+            return self._key.own_words[plain], None
         known = [*question.scale.categories, *own]
         near = did_you_mean(plain, known) or f"; allowed: {_scale_text(known)}"
         self._complain(line, f"`{_short(written)}` is not an answer to `{question.name}`{near}")
@@ -362,11 +362,11 @@ class AnnotatorAttributes:
 
     Attributes:
         said: Annotator as in the file, to attribute to group; empty cells are skipped.
-        diagnostics: Rows that contradict each other.
+        faults: Rows that contradict each other.
     """
 
     said: Mapping[str, Mapping[str, str]]
-    diagnostics: tuple[LocatedDiagnostic, ...]
+    faults: tuple[LocatedDiagnostic, ...]
 
     def groups(self, by: str) -> dict[str, Mapping[str, str]]:
         """Return annotator to attribute to group; rows without a name belong to `by`."""
@@ -395,7 +395,7 @@ def annotator_attributes_of(table: InputTable) -> AnnotatorAttributes:
                 whose = f" of `{name}`" if name else ""
                 message = f"`{column}`{whose} is `{group}` here and `{known}` in line {earlier}; keep one"
                 diagnostics.append(LocatedDiagnostic(file=table.file, line=line, message=message))
-    return AnnotatorAttributes(said=texts, diagnostics=tuple(diagnostics))
+    return AnnotatorAttributes(said=texts, faults=tuple(diagnostics))
 
 
 ITEM, TURN, GUIDELINE, QUESTION, ANSWER, REASON = "item", "turn", "guideline", "question", "answer", "reason"
@@ -431,7 +431,7 @@ class ImportColumns:
 def read_import(
     path: Path, key: LabelKey, names: Mapping[str, str], columns: ImportColumns, *, by: str = "", repeats: bool = False
 ) -> ReadLabels:
-    """Return the labels of a foreign file; all errors are in `diagnostics`.
+    """Return the labels of a foreign file; all errors are in `faults`.
 
     Args:
         path: A table (CSV, TSV, JSON Lines), or Label Studio's export if it ends in `.json`.
@@ -442,31 +442,27 @@ def read_import(
         repeats: Whether one person may have labelled the same dialogue several times.
     """
     table = label_studio_table(path) if path.suffix == ".json" else _renamed(read_table(path, path.name), columns)
-    if table.diagnostics:
-        return ReadLabels(labels=(), n_open=0, diagnostics=table.diagnostics)
+    if table.faults:
+        return ReadLabels(labels=(), n_open=0, faults=table.faults)
     known, diagnostics = _with_items(table, names)
     read = read_label_rows(known, key, by=by, repeats=repeats)
-    return replace(
-        read, diagnostics=tuple(sorted((*diagnostics, *read.diagnostics), key=lambda diagnostic: diagnostic.line))
-    )
+    return replace(read, faults=tuple(sorted((*diagnostics, *read.faults), key=lambda diagnostic: diagnostic.line)))
 
 
 def read_sent_rows(
     rows: Sequence[Mapping[str, str]], key: LabelKey, names: Mapping[str, str], *, by: str
 ) -> ReadLabels:
-    """Return the labels of rows that came without a file; the line of an error is the number of its row, from 1."""
+    """Return the labels of rows that came without a file; the line of a fault is the number of its row, from 1."""
     table = InputTable(file="labels", columns=COLUMNS, rows=tuple(rows), lines=range(1, len(rows) + 1))
     known, diagnostics = _with_items(table, names)
     read = read_label_rows(known, key, by=by)
-    return replace(
-        read, diagnostics=tuple(sorted((*diagnostics, *read.diagnostics), key=lambda diagnostic: diagnostic.line))
-    )
+    return replace(read, faults=tuple(sorted((*diagnostics, *read.faults), key=lambda diagnostic: diagnostic.line)))
 
 
 def _renamed(table: InputTable, columns: ImportColumns) -> InputTable:
     """Return a table with the columns of a label file, one row per answer."""
-    if table.diagnostics or (missing := _missing(table, columns)):
-        return table if table.diagnostics else replace(table, diagnostics=missing)
+    if table.faults or (missing := _missing(table, columns)):
+        return table if table.faults else replace(table, faults=missing)
     rows = [
         (result, line)
         for row, line in zip(table.rows, table.lines, strict=True)
@@ -547,7 +543,7 @@ def label_studio_table(path: Path) -> InputTable:
     except ValueError as error:
         return _broken(path, f"is not JSON: {error}")
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        return _broken(path, "should contain a list of tasks in Label Studio's JSON export format")
+        return _broken(path, "should hold a list of tasks, as Label Studio exports them in the format JSON")
     rows = [(row, number) for number, task in enumerate(tasks, 1) for row in _task_rows(task)]
     return InputTable(
         file=path.name,
@@ -558,7 +554,7 @@ def label_studio_table(path: Path) -> InputTable:
 
 
 def _broken(path: Path, message: str) -> InputTable:
-    return InputTable(file=path.name, diagnostics=(LocatedDiagnostic(file=path.name, message=message),))
+    return InputTable(file=path.name, faults=(LocatedDiagnostic(file=path.name, message=message),))
 
 
 def _task_rows(task: Mapping[str, Any]) -> Iterator[dict[str, str]]:

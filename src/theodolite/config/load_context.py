@@ -218,9 +218,9 @@ def report_assets() -> dict[str, str]:
     return dict(_texts(shipped(_FOLDER), ""))
 
 
-def reading_aids_text() -> str:
+def report_words() -> str:
     """Return the text of the reading aids."""
-    return shipped_text(f"{_FOLDER}/reading_aids.yaml")
+    return shipped_text(f"{_FOLDER}/words.yaml")
 
 
 def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
@@ -236,13 +236,13 @@ def _texts(folder: Traversable, below: str) -> Iterator[tuple[str, str]]:
 @cache
 def injection_attempts() -> tuple[InjectionAttempt, ...]:
     """Return the shipped attack attempts, in file order."""
-    from theodolite.domain.findings.agreement import InjectionAttempt, InjectionPosition
+    from theodolite.domain.findings.agreement import InjectionAttempt, InjectionSpot
 
     listed = YAML(typ="safe", pure=True).load(shipped_text("injections/judges.yaml"))
     return tuple(
         InjectionAttempt(
             name=name,
-            position=InjectionPosition(entry["where"]),
+            spot=InjectionSpot(entry["where"]),
             text=entry["text"],
             unseen=bool(entry.get("unseen", False)),
         )
@@ -288,7 +288,7 @@ S_co = TypeVar("S_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedResource:
+class Found:
     """Source of a name that the study file does not define.
 
     Attributes:
@@ -326,13 +326,13 @@ class Entry(Generic[S_co]):
         self,
         *keys: str | int,
         message: str,
-        part: str = "",
+        words: str = "",
         severity: Severity = Severity.ERROR,
         at_key: bool = False,
     ) -> LocatedDiagnostic:
         """Return an error at a key of this entry."""
-        return self.source.locate(
-            Diagnostic(path=(*self.path, *keys), message=message, part=part, severity=severity, at_key=at_key)
+        return self.source.place(
+            Diagnostic(path=(*self.path, *keys), message=message, words=words, severity=severity, at_key=at_key)
         )
 
 
@@ -345,7 +345,7 @@ class LoadContext:
         packs: Folders of the scenario packs among the resources.
         resolver: Finds resources that the study folder does not contain; default: the shipped ones.
         diagnostics: Faults, notes and open items so far.
-        resources: Names that are defined outside the study file.
+        found: Names that are defined outside the study file.
         tables: Tables already read, by pack and name.
         files: Files of the folder that belong to the study, besides its own file, by path.
         code: Code files among them.
@@ -361,7 +361,7 @@ class LoadContext:
     packs: list[str] = field(default_factory=list)
     resolver: ResourceResolver = field(default_factory=ResourceResolver)
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
-    resources: list[ResolvedResource] = field(default_factory=list)
+    found: list[Found] = field(default_factory=list)
     tables: dict[str, InputTable] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
     code: set[str] = field(default_factory=set)
@@ -411,7 +411,7 @@ class LoadContext:
                 self.diagnostics.add(entry.diagnostic(*keys, message=message))
                 return None
             self.tables[key] = table
-            self.diagnostics.add(*table.diagnostics)
+            self.diagnostics.add(*table.faults)
         table = self.tables[key]
         return table if table.columns else None
 
@@ -463,14 +463,12 @@ class LoadContext:
 
     def _validate(self, raw: bytes, file: str, name: str, spec: type[S], noun: str, *, where: str) -> Entry[S] | None:
         source = read_yaml(raw, file)
-        content = (
-            None if source.diagnostics and not source.content else validated(source, spec, owner=f"{noun} `{name}`")
-        )
-        self.diagnostics.add(*source.diagnostics)
+        content = None if source.faults and not source.content else validated(source, spec, owner=f"{noun} `{name}`")
+        self.diagnostics.add(*source.faults)
         if content is None:
             return None
         edition = str(getattr(content, "edition", ""))
-        self.resources.append(ResolvedResource(noun=noun, name=name, edition=edition, where=where))
+        self.found.append(Found(noun=noun, name=name, edition=edition, where=where))
         return Entry(name=name, spec=content, source=source, path=())
 
     def names_in(self, folder: str, suffix: str) -> tuple[str, ...]:

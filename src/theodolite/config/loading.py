@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.config.applications import CodeSpec
 from theodolite.config.assembly import study_to_domain
-from theodolite.config.load_context import Entry, LoadContext, ResolvedResource, ResourceResolver
+from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver
 from theodolite.config.permissions import SERVING, read_file, study_file
 from theodolite.config.study import StudySpec
 from theodolite.config.tables import OnRows
@@ -44,7 +44,7 @@ class LoadedStudy:
         folder: The study's folder.
         file: Name of the study file within `files`.
         notes: Notes and open items.
-        resources: Names that are defined outside the study file.
+        found: Names that are defined outside the study file.
         readings: How tables were read, e.g. `answers.csv: 2,250 rows, UTF-8, comma`.
         lines: Section and name to the line of the study file, for messages.
         files: Files of the folder that belong to the study, besides its own file.
@@ -57,7 +57,7 @@ class LoadedStudy:
     folder: Path
     file: str
     notes: tuple[LocatedDiagnostic, ...] = ()
-    resources: tuple[ResolvedResource, ...] = ()
+    found: tuple[Found, ...] = ()
     readings: tuple[str, ...] = ()
     lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class LoadedStudy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
     loaded: LoadedStudy | None
-    diagnostics: tuple[LocatedDiagnostic, ...]
+    placed: tuple[LocatedDiagnostic, ...]
 
 
 def load_study(
@@ -104,7 +104,7 @@ def load_study(
     location, known = Path(path), resolver or ResourceResolver()
     reading = _read(location, environ, known, instead or {}, looks_at_code=looks_at_code, on_rows=on_rows)
     if reading.loaded is None:
-        raise InvalidStudyError(reading.diagnostics)
+        raise InvalidStudyError(reading.placed)
     return reading.loaded
 
 
@@ -116,7 +116,7 @@ def check_study(
     Errors can make a note untrue (a judge that cannot be read leaves
     no annotator), so notes wait until there are no errors.
     """
-    return _read(Path(path), environ, ResourceResolver(), {}, looks_at_code=looks_at_code).diagnostics
+    return _read(Path(path), environ, ResourceResolver(), {}, looks_at_code=looks_at_code).placed
 
 
 def _read(
@@ -130,10 +130,10 @@ def _read(
 ) -> _Reading:
     file = study_file(path)
     if isinstance(file, LocatedDiagnostic):
-        return _Reading(loaded=None, diagnostics=(file,))
+        return _Reading(loaded=None, placed=(file,))
     raw = read_file(file)
     if isinstance(raw, LocatedDiagnostic):
-        return _Reading(loaded=None, diagnostics=(raw,))
+        return _Reading(loaded=None, placed=(raw,))
     context = LoadContext(
         folder=file.parent, resolver=resolver, instead=instead, looks_at_code=looks_at_code, on_rows=on_rows
     )
@@ -144,34 +144,34 @@ def _read_source(file: Path, raw: bytes, environ: Mapping[str, str] | None, cont
     source = read_yaml(raw, file.name)
     spec = validated(source, StudySpec, owner="the study") if source.content else None
     context.diagnostics.first = file.name
-    context.diagnostics.add(*source.diagnostics)
+    context.diagnostics.add(*source.faults)
     if spec is None:
-        return _Reading(loaded=None, diagnostics=context.diagnostics.in_order())
+        return _Reading(loaded=None, placed=context.diagnostics.in_order())
     entry = Entry(name=spec.study, spec=spec, source=source, path=())
     study, recordings = study_to_domain(entry, context, environ)
-    diagnostics = context.diagnostics.in_order()
-    errors = tuple(diagnostic for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR)
-    if study is None or errors:
-        return _Reading(loaded=None, diagnostics=errors)
+    placed = context.diagnostics.in_order()
+    diagnostics = tuple(diagnostic for diagnostic in placed if diagnostic.severity is Severity.ERROR)
+    if study is None or diagnostics:
+        return _Reading(loaded=None, placed=diagnostics)
     reader = _code_reader(entry, file, context)
     try:
         study = replace(study, applications=tuple(with_code(application, reader) for application in study.applications))
     except (InputError, OSError) as error:
-        return _Reading(loaded=None, diagnostics=(LocatedDiagnostic(file=file.name, line=0, message=str(error)),))
+        return _Reading(loaded=None, placed=(LocatedDiagnostic(file=file.name, line=0, message=str(error)),))
     loaded = LoadedStudy(
         study=study,
         recordings=recordings,
         folder=file.parent,
         file=file.name,
-        notes=diagnostics,
-        resources=tuple(dict.fromkeys(context.resources)),
+        notes=placed,
+        found=tuple(dict.fromkeys(context.found)),
         readings=tuple(f"{table.file}: {table.described}" for table in context.tables.values()),
         lines=_lines(source),
         files=tuple(context.files),
         outside=dict(context.paths.outside),
         code=reader,
     )
-    return _Reading(loaded=loaded, diagnostics=diagnostics)
+    return _Reading(loaded=loaded, placed=placed)
 
 
 def _code_reader(entry: Entry[StudySpec], file: Path, context: LoadContext) -> CodeReader:
@@ -307,8 +307,8 @@ class CodeReader:
             if len(files) > MOST_FILES:
                 message = (
                     f"application `{application.name}`: its folder `{root}` holds more than {MOST_FILES:,} files, which"
-                    " all belong to its version; move the application to a separate folder, or exclude files with "
-                    "`ignore`"
+                    " all belong to its version; give the application a folder of its own, or leave files out by"
+                    " `ignore`"
                 )
                 raise InputError(message)
         _HASHES.write(remembered)
@@ -355,10 +355,10 @@ class CodeReader:
             return
         patterns = (*IGNORED_FILES, *self.ignored.get(name, ()))
         for folder, folders, files in os.walk(root, followlinks=True):
-            folder_path = Path(folder)
-            folders[:] = sorted(item for item in folders if self._is_code(folder_path / item, root, study, patterns))
+            place = Path(folder)
+            folders[:] = sorted(item for item in folders if self._is_code(place / item, root, study, patterns))
             for file in sorted(files):
-                path = folder_path / file
+                path = place / file
                 if not _matches(path.relative_to(root), (".*", *patterns)) and self._is_own(path, study):
                     yield path
 

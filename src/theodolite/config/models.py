@@ -43,7 +43,7 @@ class ListedPriceSpec(Spec):
 
 
 class PriceListSpec(Spec):
-    """A price list: `prices.yaml` next to a study, which has priority over the shipped one."""
+    """A price list: `prices.yaml` beside a study, which has priority over the shipped one."""
 
     prices: list[ListedPriceSpec] = Field(default_factory=list)
     """Prices, one entry for models that cost the same."""
@@ -101,7 +101,7 @@ class ModelSpec(Spec):
     connection: ConnectionSpec | None = None
     """Proxy and certificates of its calls; replaces the study's `connection`."""
     plugin: str = ""
-    """Model provider of a plugin, e.g. `our-house/gateway`, instead of an address."""
+    """Model provider of a plugin, e.g. `our-house/gateway`, in place of an address."""
     script: list[Filled] = Field(default_factory=list)
     """Fixed replies instead of a model, used in turn; results are labelled as stubbed."""
 
@@ -113,33 +113,33 @@ class ModelSpec(Spec):
     @model_validator(mode="after")
     def _one_form(self) -> ModelSpec:
         if self.script and self.url:
-            message = "has both `url` and `script`; remove one of them"
+            message = "has a `url` and a `script`; keep one of them"
             raise ValueError(message)
         if self.plugin and (self.kind or self.script):
-            message = "uses a plugin; remove `kind` and `script`"
+            message = "is reached through a plugin; leave `kind` and `script` out"
             raise ValueError(message)
         if self.plugin:
             return self
         if self.kind is ModelKind.INSPECT and not self.script:
             return self._named_for_inspect()
         if not self.script and not (self.url and self.name):
-            message = "needs `url` and `name` (or `script`, scripted replies that replace a model)"
+            message = "needs `url` and `name` (or `script`, replies that stand in for a model)"
             raise ValueError(message)
         return self
 
     def _named_for_inspect(self) -> ModelSpec:
         provider, _, name = self.name.partition("/")
         if not (provider and name):
-            message = "is called through Inspect and needs a `name` with its provider, e.g. `google/gemini-2.5-pro`"
+            message = "is asked through Inspect and needs a `name` with its provider, e.g. `google/gemini-2.5-pro`"
             raise ValueError(message)
         if self.connection:
             message = (
-                "is called through Inspect, which makes its own connections; remove `connection` and set"
+                "is asked through Inspect, which makes its own connections; leave `connection` out, and set"
                 " `HTTPS_PROXY` or `SSL_CERT_FILE` in the environment"
             )
             raise ValueError(message)
         if self.key_header:
-            message = "is called through Inspect, which chooses the header of the key; remove `key_header`"
+            message = "is asked through Inspect, which chooses the header of the key; leave `key_header` out"
             raise ValueError(message)
         return self
 
@@ -178,7 +178,7 @@ def price_book(context: LoadContext) -> PriceBook:
         return PriceBook()
     source = read_yaml(context.bytes_of(path), OWN)
     spec = validated(source, PriceListSpec, owner=f"`{OWN}`") if source.content else None
-    context.diagnostics.add(*source.diagnostics)
+    context.diagnostics.add(*source.faults)
     if spec is None:
         return PriceBook()
     return PriceBook(own=_own_prices(Entry(name=OWN, spec=spec, source=source, path=()), context))
@@ -312,7 +312,7 @@ def _look_for_inspect(entry: Entry[ModelSpec], context: LoadContext) -> None:
 def _call_problem(url: str) -> str:
     """Return the error of an address for one kind of call instead of the base address."""
     called = next((end for end in _CALLS if urlsplit(url).path.rstrip("/").endswith(end)), "")
-    return f"`url` is the base address of all calls; leave `{called}` out; it is added automatically" if called else ""
+    return f"`url` is the base address of all calls; leave `{called}` out, it is added to it" if called else ""
 
 
 def _key_header(entry: Entry[ModelSpec], context: LoadContext) -> str:
@@ -331,7 +331,7 @@ def _kind(spec: ModelSpec) -> ModelKind:
     """Return the request format of a model, derived from a maker's own address."""
     if spec.kind is not None:
         return spec.kind
-    if url_problem(spec.url):  # it has its own error and must not be split here
+    if url_problem(spec.url):  # it has its own fault and must not be split here
         return ModelKind.OPENAI
     parts = urlsplit(spec.url)
     host, is_compatible = parts.hostname or "", "/openai" in parts.path  # some makers offer Chat Completions as well
@@ -348,7 +348,7 @@ def _params(entry: Entry[ModelSpec], context: LoadContext) -> dict[str, Param]:
     stored: dict[str, Param] = {}
     for name, value in entry.spec.params.items():
         if isinstance(value, Scalar) and value.tag == "null" and not str(value):
-            message = f"`{name}` of `params` is empty; expected a value, or `null` to omit the field"
+            message = f"`{name}` of `params` is empty; expected a value, or `null` where the field is not to be sent"
             context.diagnostics.add(entry.diagnostic("params", name, message=message))
         else:
             stored[name] = typed(value)

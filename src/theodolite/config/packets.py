@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field, field_validator
 
-from theodolite.config.load_context import Entry, LoadContext, ResolvedResource
+from theodolite.config.load_context import Entry, Found, LoadContext
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.scenarios import ScenarioSpec
 from theodolite.config.tables import unreadable
@@ -108,7 +108,7 @@ def read_packet(entry: Entry[Spec], spec: HeldOutSpec | None, context: LoadConte
     checksum = checksum_of(files)
     if spec.sha256.lower() != checksum:
         expected = f"`sha256` is {spec.sha256}" if spec.sha256 else "`sha256` is missing"
-        message = f"{expected}; the packet has {checksum}. Use the agreed packet, or state its checksum"
+        message = f"{expected}; the packet has {checksum}. Use the packet that was agreed on, or state its checksum"
         context.diagnostics.add(entry.diagnostic("held_out", message=message))
         return Packet()
     return _read(entry, files, checksum, context)
@@ -190,18 +190,16 @@ def _read(entry: Entry[Spec], files: Mapping[str, bytes], checksum: str, context
 
     source = read_yaml(files[FILE], FILE)
     spec = validated(source, PacketSpec, owner="held-out packet")
-    context.diagnostics.add(*source.diagnostics)
+    context.diagnostics.add(*source.faults)
     if spec is None:
         return Packet()
     texts = {name: raw for name, raw in files.items() if name != FILE}
     context.packet_files.update(texts)
-    where = _with_canary(spec, texts)
-    if where:
-        message = f"a canary of the held-out packet occurs in {where}, which applications receive; remove it there"
+    leaking = _with_canary(spec, texts)
+    if leaking:
+        message = f"a canary of the held-out packet stands in {leaking}, which applications are shown; remove it there"
         context.diagnostics.add(entry.diagnostic("held_out", message=message))
-    context.resources.append(
-        ResolvedResource(noun="held-out packet", name=spec.packet, edition=spec.version, where="held out")
-    )
+    context.found.append(Found(noun="held-out packet", name=spec.packet, edition=spec.version, where="held out"))
     material = ScenarioMaterial(
         name=spec.packet,
         version=spec.version,
@@ -222,15 +220,13 @@ def _with_canary(spec: PacketSpec, texts: Mapping[str, bytes]) -> str:
     """Return the location of a canary besides the list of canaries; empty for none."""
     shown = {f"scenario `{name}`": item.model_dump_json() for name, item in spec.scenarios.items()}
     shown |= {f"`{name}`": raw.decode("utf-8", errors="replace") for name, raw in texts.items()}
-    locations = [
-        location for location, text in shown.items() if any(canary.lower() in text.lower() for canary in spec.canaries)
-    ]
-    return ", ".join(locations)
+    places = [place for place, text in shown.items() if any(canary.lower() in text.lower() for canary in spec.canaries)]
+    return ", ".join(places)
 
 
 def require_known(entry: Entry[Spec], packet: Packet, known: Sequence[str], context: LoadContext) -> None:
     """Reject a packet with scenarios that the study lacks."""
     for name in packet.scenarios:
         if name not in known:
-            message = f"the held-out packet has a scenario `{name}` that is not in the study{did_you_mean(name, known)}"
+            message = f"the held-out packet has a scenario `{name}` that the study has not{did_you_mean(name, known)}"
             context.diagnostics.add(entry.diagnostic("held_out", message=message))

@@ -99,7 +99,7 @@ def pack_card(name: str, resolver: ResourceResolver) -> PackCard:
 
 def _definitions(spec: PackSpec, resolver: ResourceResolver) -> dict[str, str]:
     """Return the definitions of the pack's guidelines, including those defined elsewhere."""
-    named = [item for scenario in spec.scenarios.values() for item in scenario.guidelines or ()]
+    named = [one for scenario in spec.scenarios.values() for one in scenario.guidelines or ()]
     result = {key: guideline.definition for key, guideline in spec.guidelines.items()}
     for key in dict.fromkeys(named):
         resource = None if key in result else resolver.resource(f"guidelines/{key}.yaml")
@@ -132,7 +132,7 @@ def _risk_text(identifier: str, resolver: ResourceResolver) -> str:
     spec = _taxonomy(taxonomy, resolver)
     if spec is None or risk not in spec.risks:
         return identifier
-    related = [_named(item, resolver) for item in spec.crosswalk.get(risk, ())]
+    related = [_named(one, resolver) for one in spec.crosswalk.get(risk, ())]
     return f"{identifier} {spec.risks[risk]}" + (f"; related: {', '.join(related)}" if related else "")
 
 
@@ -152,8 +152,8 @@ def _taxonomy(name: str, resolver: ResourceResolver) -> TaxonomySpec | None:
 def _read(raw: bytes, file: str) -> PackSpec:
     source = read_yaml(raw, file)
     spec = validated(source, PackSpec, owner="pack")
-    if source.diagnostics or spec is None:
-        raise InvalidStudyError(tuple(source.diagnostics))
+    if source.faults or spec is None:
+        raise InvalidStudyError(tuple(source.faults))
     return spec
 
 
@@ -201,30 +201,28 @@ def install_pack(source: Path, *, sha256: str = "", replace: bool = False, targe
     if not _NAME.fullmatch(spec.pack):
         message = f"`pack` in `{PACK_FILE}` is `{spec.pack}`; expected a family and a name, e.g. `our-house/complaints`"
         raise InputError(message)
-    target_folder = target / "packs" / spec.pack
-    if target_folder.exists() and not replace:
-        message = f"pack `{spec.pack}` is installed already in `{target_folder}`; replace it with  --replace"
+    place = target / "packs" / spec.pack
+    if place.exists() and not replace:
+        message = f"pack `{spec.pack}` is installed already in `{place}`; replace it with  --replace"
         raise InputError(message)
-    _write(files, target_folder)
-    return InstalledPack(
-        name=spec.pack, edition=str(spec.edition), sha256=actual, folder=target_folder, n_files=len(files)
-    )
+    _write(files, place)
+    return InstalledPack(name=spec.pack, edition=str(spec.edition), sha256=actual, folder=place, n_files=len(files))
 
 
-def _write(files: Mapping[str, bytes], target_folder: Path) -> None:
+def _write(files: Mapping[str, bytes], place: Path) -> None:
     """Write all files to a temporary folder and move it into place, so that no incomplete pack is visible."""
     try:
-        target_folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target_folder.parent, prefix=".installing-") as made:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=place.parent, prefix=".installing-") as made:
             whole = Path(made) / "pack"
             for name, raw in files.items():
                 (whole / name).parent.mkdir(parents=True, exist_ok=True)
                 (whole / name).write_bytes(raw)
-            if target_folder.exists():
-                shutil.rmtree(target_folder)
-            whole.rename(target_folder)
+            if place.exists():
+                shutil.rmtree(place)
+            whole.rename(place)
     except OSError as error:
-        message = f"`{target_folder}` cannot be written: {error.strerror}; set THEODOLITE_RESOURCES to another folder"
+        message = f"`{place}` cannot be written: {error.strerror}; set THEODOLITE_RESOURCES to another folder"
         raise InputError(message) from error
 
 
@@ -253,7 +251,7 @@ def _files_of(source: Path) -> tuple[dict[str, bytes], str]:
 def _in_folder(source: Path) -> Iterator[tuple[str, bytes]]:
     for path in sorted(source.rglob("*")):
         if path.is_symlink():
-            message = f"`{path}` is a link; a pack may contain only plain files"
+            message = f"`{path}` is a link; a pack holds plain files alone"
             raise InputError(message)
         if path.is_file():
             if path.stat().st_size > LARGEST_PACK:
@@ -276,7 +274,7 @@ def _in_tar(raw: bytes) -> Iterator[tuple[str, bytes]]:
                 continue
             file = archive.extractfile(member) if member.isfile() else None
             if file is None:
-                message = f"`{member.name}` is a link or a device; a pack may contain only plain files"
+                message = f"`{member.name}` is a link or a device; a pack holds plain files alone"
                 raise InputError(message)
             yield member.name, file.read(LARGEST_PACK + 1)
 
@@ -287,7 +285,7 @@ def _bounded(members: Iterator[tuple[str, bytes]], source: Path) -> Iterator[tup
     for number, (name, raw) in enumerate(members, start=1):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
-            message = f"`{name}` points outside the pack `{source}`; nothing was installed"
+            message = f"`{name}` leads out of the pack `{source}`; nothing was installed"
             raise InputError(message)
         if not is_portable(path):
             message = f"`{name}` is not a file name on Windows; rename the file in the pack `{source}`"

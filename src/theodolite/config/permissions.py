@@ -110,7 +110,7 @@ def remember_permissions(folder: Path, added: Permissions, *, environ: Mapping[s
         write_private(file, json.dumps({"studies": entries}, indent=1, ensure_ascii=False) + "\n")
     except (OSError, RuntimeError) as error:
         message = (
-            f"the permission cannot be saved: {error}. To allow it for this command only:"
+            f"the permission cannot be remembered: {error}. Allow it for this command alone:"
             f" set {ALLOW_PATHS}=PATH, {ALLOW_CODE}=1 or {ALLOW_KEYS}=1"
         )
         raise StorageUnavailable(message) from error
@@ -204,7 +204,7 @@ def write_private(file: Path, text: str) -> None:
 
 
 def made_secret(file: Path, n_bytes: int = 48) -> str:
-    """Return the secret in a file; only one process creates it on first use.
+    """Return the secret in a file; one process alone creates it on first use.
 
     A file without a secret results from a full disk or a crash, and is created again.
 
@@ -303,7 +303,7 @@ class StudyPaths:
             real = _resolved(path)
             is_same = real is not None and os.path.samestat(os.fstat(file.fileno()), real.stat())
             if real is None or not is_same or self._refusal(real, "") is not None:
-                raise OSError(errno.ELOOP, "a link has changed since it was checked")
+                raise OSError(errno.ELOOP, "a link leads elsewhere than when it was checked")
             return file.read()
 
     def _is_system_file(self, real: Path) -> bool:
@@ -329,8 +329,8 @@ class StudyPaths:
                 self.outside[shown] = real
             return None
         if is_inside:
-            return RefusedPath(f"`{shown}` is a hidden file, which may contain secrets; {_remedy(real)}")
-        return RefusedPath(f"`{shown}` points outside the study's folder, to `{real}`; {_remedy(real)}")
+            return RefusedPath(f"`{shown}` is a hidden file, which may hold secrets; {_remedy(real)}")
+        return RefusedPath(f"`{shown}` leads out of the study's folder, to `{real}`; {_remedy(real)}")
 
 
 def is_there(path: Path) -> bool:
@@ -383,11 +383,11 @@ def _file_in(path: Path) -> Path | LocatedDiagnostic:
         return others[0]
     if not others:
         return LocatedDiagnostic(
-            file=str(path), message=f"this folder contains no `{USUAL}`; write one with  theodolite init {path}"
+            file=str(path), message=f"this folder holds no `{USUAL}`; write one with  theodolite init {path}"
         )
     names = ", ".join(folder.name for folder in others)
     return LocatedDiagnostic(
-        file=str(path), message=f"this folder contains several YAML files but no `{USUAL}`; name one of {names}"
+        file=str(path), message=f"this folder holds several YAML files and no `{USUAL}`; name one of {names}"
     )
 
 
@@ -455,8 +455,8 @@ def require_privacy_review(folder: Path, run: int) -> None:
         raise InputError(message)
     source = read_yaml(file.read_bytes(), file.name)
     review = validated(source, PrivacyReviewSpec, owner="the privacy review")
-    if review is None or source.diagnostics:
-        raise InvalidStudyError(tuple(source.diagnostics), ending="Nothing was written.")
+    if review is None or source.faults:
+        raise InvalidStudyError(tuple(source.faults), ending="Nothing was written.")
     if review.run != run:
         message = (
             f"`{file}` reviews run {review.run}; the export is of run {run}. Review its texts, then set `run: {run}`"

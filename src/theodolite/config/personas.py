@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Discriminator, Field, Tag
 
-from theodolite.config.load_context import SHIPPED, Entry, LoadContext, ResolvedResource, shipped_files, shipped_text
+from theodolite.config.load_context import SHIPPED, Entry, Found, LoadContext, shipped_files, shipped_text
 from theodolite.config.permissions import RefusedPath
 from theodolite.config.tables import decoded
 from theodolite.config.validation import (
@@ -22,9 +22,9 @@ from theodolite.config.validation import (
     Word,
     form_of,
     line_of_problem,
+    place_of,
     syntax_problem,
     unfilled,
-    variable_notation,
     variables,
     without_empty,
 )
@@ -104,7 +104,7 @@ def persona_group_to_domain(
 ) -> GroupReading | None:
     """Return the persona group of an entry; None and errors if it describes none."""
     if entry.spec.model not in models:
-        message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that is not in the study"
+        message = f"persona group `{entry.name}` names a model `{entry.spec.model}` that the study does not have"
         context.diagnostics.add(entry.diagnostic("model", message=message + did_you_mean(entry.spec.model, models)))
     text = _template(entry, context)
     rows = _rows(entry, context)
@@ -115,7 +115,7 @@ def persona_group_to_domain(
     _check_language(entry, context, rows_name, columns)
     example = _is_example(entry, context)
     if example:
-        message = f"still the {len(parameters)} example rows; the report will note this"
+        message = f"still the {len(parameters)} example rows; the report will say so"
         context.diagnostics.add(LocatedDiagnostic(file=rows_name, message=message, severity=Severity.NOTE))
     group = PersonaGroup(
         name=entry.name,
@@ -155,13 +155,11 @@ def _template(entry: Entry[PersonaGroupSpec], context: LoadContext) -> _Template
     templates |= {template.name: (plugin, template) for plugin, template in context.resolver.personas}
     if name in templates:
         origin, template = templates[name]
-        context.resources.append(
-            ResolvedResource(noun="persona template", name=name, edition=template.edition, where=origin)
-        )
+        context.found.append(Found(noun="persona template", name=name, edition=template.edition, where=origin))
         return _TemplateText(template=replace(template, shipped=origin == SHIPPED), source=None, where=origin)
     known = [*context.names_in("personas", ".md"), *(template.name for _, template in context.resolver.personas)]
     tail = did_you_mean(name, known) or f"; known here: {', '.join(known)}"
-    message = f"there is no persona template `{name}` in `personas/` or among the shipped ones{tail}"
+    message = f"there is no persona template `{name}`, neither in `personas/` nor shipped{tail}"
     context.diagnostics.add(entry.diagnostic("template", message=message))
     return None
 
@@ -183,9 +181,7 @@ def _parsed(raw: str, name: str) -> tuple[PersonaTemplate, str]:
 def _read_template(context: LoadContext, raw: str, name: str, file: str, *, where: str) -> _TemplateText:
     raw = raw.replace("\r\n", "\n")
     template, body = _parsed(raw, Path(name).stem if name.endswith(_SUFFIXES) else name)
-    context.resources.append(
-        ResolvedResource(noun="persona template", name=template.name, edition=template.edition, where=where)
-    )
+    context.found.append(Found(noun="persona template", name=template.name, edition=template.edition, where=where))
     lines = raw.split("\n")
     source = YamlSource(file=file, lines=lines, values={(): SourceLocation(line=1, column=1, width=1)})
     first_line = raw[: len(raw) - len(body.lstrip())].count("\n") + 1
@@ -204,7 +200,7 @@ def _rows(
     table = context.table(entry, "rows", name=form)
     if table is None:
         return None
-    if not table.rows and not table.diagnostics:
+    if not table.rows and not table.faults:
         context.diagnostics.add(entry.diagnostic("rows", message=f"`{table.file}` has column names and no rows"))
     rows = tuple(ParameterRow(values=row, line=line) for row, line in zip(table.rows, table.lines, strict=True))
     return table.file, table.columns, rows
@@ -222,7 +218,7 @@ def _inline_rows(
     if not form:
         context.diagnostics.add(entry.diagnostic("rows", message=f"persona group `{entry.name}` has no rows"))
     lines = [
-        entry.source.locate(Diagnostic(path=(*entry.path, "rows", position), message="")).line
+        entry.source.place(Diagnostic(path=(*entry.path, "rows", position), message="")).line
         for position in range(len(form))
     ]
     rows = tuple(ParameterRow(values=dict(row), line=line) for row, line in zip(form, lines, strict=True))
@@ -236,8 +232,8 @@ def _check_template(
     if syntax_problem(template.text):
         context.diagnostics.add(_problem_diagnostic(entry, text))
     for variable in unfilled(template.text, (*columns, *ALWAYS_FILLED)):
-        message = f"{{{{ {variable} }}}} {unfilled_text(rows_name, columns)}"
-        context.diagnostics.add(_template_diagnostic(entry, text, message, variable_notation(variable, template.text)))
+        message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
+        context.diagnostics.add(_template_diagnostic(entry, text, message, place_of(variable, template.text)))
 
 
 def _check_language(
@@ -248,14 +244,14 @@ def _check_language(
     if problem:
         context.diagnostics.add(entry.diagnostic("language", message=f"`language` of `{entry.name}`: {problem}"))
     for variable in unfilled(text, columns):
-        message = f"{{{{ {variable} }}}} {unfilled_text(rows_name, columns)}"
-        context.diagnostics.add(entry.diagnostic("language", message=message, part=variable_notation(variable, text)))
+        message = f"{{{{ {variable} }}}} {unfilled_words(rows_name, columns)}"
+        context.diagnostics.add(entry.diagnostic("language", message=message, words=place_of(variable, text)))
 
 
-def unfilled_text(rows_name: str, columns: Iterable[str]) -> str:
+def unfilled_words(rows_name: str, columns: Iterable[str]) -> str:
     """Report a variable without a value, with the columns of the rows."""
     have = "have" if rows_name == _INLINE else "has"
-    return f"has no value; {rows_name} {have} {', '.join(columns) or 'no columns'}"
+    return f"is filled by nothing; {rows_name} {have} {', '.join(columns) or 'no columns'}"
 
 
 def _problem_diagnostic(entry: Entry[PersonaGroupSpec], text: _TemplateText) -> LocatedDiagnostic:
@@ -274,8 +270,8 @@ def _template_diagnostic(
     if text.source is None:
         origin = SHIPPED if text.where == SHIPPED else f"plugin {text.where}"
         of = f" (persona template `{text.template.name}`, {origin})" if text.where else ""
-        return entry.diagnostic("template", message=message + of, part=wording)
-    return text.source.locate(Diagnostic(path=(), message=message, part=wording))
+        return entry.diagnostic("template", message=message + of, words=wording)
+    return text.source.place(Diagnostic(path=(), message=message, words=wording))
 
 
 def _is_example(entry: Entry[PersonaGroupSpec], context: LoadContext) -> bool:
@@ -312,12 +308,12 @@ def _check_slots(
     text = getattr(scenario, key)
     for reading in met:
         for variable in unfilled(text, reading.columns):
-            message = f"{{{{ {variable} }}}} {unfilled_text(reading.rows_name, reading.columns)}"
-            context.diagnostics.add(entry.diagnostic(key, message=message, part=variable_notation(variable, text)))
+            message = f"{{{{ {variable} }}}} {unfilled_words(reading.rows_name, reading.columns)}"
+            context.diagnostics.add(entry.diagnostic(key, message=message, words=place_of(variable, text)))
     if not met:
         for variable in unfilled(text, ()):
-            message = f"{{{{ {variable} }}}} has no value; no personas for scenario `{scenario.name}`"
-            context.diagnostics.add(entry.diagnostic(key, message=message, part=variable_notation(variable, text)))
+            message = f"{{{{ {variable} }}}} is filled by nothing; no personas meet scenario `{scenario.name}`"
+            context.diagnostics.add(entry.diagnostic(key, message=message, words=place_of(variable, text)))
 
 
 def _check_duplicates(reading: GroupReading, used: set[str], context: LoadContext) -> None:
@@ -348,7 +344,7 @@ def unused_columns(reading: GroupReading, used: Iterable[str], context: LoadCont
     if not unused or reading.entry.spec.rows is None:
         return
     names = ", ".join(f"`{column}`" for column in unused)
-    message = f"no template, goal, first prompt or group uses the column{'' if len(unused) == 1 else 's'} {names}"
+    message = f"no template, goal, first prompt or group uses column{'' if len(unused) == 1 else 's'} {names}"
     if isinstance(reading.entry.spec.rows, str):
         context.diagnostics.add(
             LocatedDiagnostic(file=reading.rows_name, line=1, message=message, severity=Severity.NOTE)

@@ -100,18 +100,18 @@ def parse_condition(text: str) -> Condition | str:
         >>> parse_condition("score <= 3").values
         ('3',)
         >>> parse_condition("refused")
-        'has no operator; expected one of ==, !=, <, <=, >, >=, in, e.g. `== refused`'
+        'names no operator; expected one of ==, !=, <, <=, >, >=, in, e.g. `== refused`'
     """
     match = _FORM.fullmatch(text)
     if match is None:
-        return f"has no operator; expected one of {_OPERATORS}, e.g. `== {text.strip(' =') or 'yes'}`"
+        return f"names no operator; expected one of {_OPERATORS}, e.g. `== {text.strip(' =') or 'yes'}`"
     operator = Operator(match["operator"])
     parts = match["values"].split(",") if operator is Operator.ONE_OF else [match["values"]]
     values = tuple(part.strip().strip("'\"") for part in parts if part.strip())
     if not values:
-        return f"has no value after `{operator.value}`; name a value of the scale"
+        return f"says nothing after `{operator.value}`; name a value of the scale"
     if values[0].startswith(("=", "<", ">", "!")):
-        return f"has an unknown operator; expected one of {_OPERATORS}"
+        return f"has an operator that is not known here; expected one of {_OPERATORS}"
     return Condition(question=match["question"] or "", operator=operator, values=values)
 
 
@@ -152,15 +152,15 @@ def _decimal_problem(condition: Condition, scale: Scale) -> str:
     outside = [value for value in condition.values if not strange and not scale.admits(value)]
     if strange:
         return f"`{strange[0]}` is not a number; {ends}"
-    return f"`{outside[0]}` is not on the scale; {ends}" if outside else ""
+    return f"`{outside[0]}` leaves the scale; {ends}" if outside else ""
 
 
 def _all_or_none(condition: Condition, points: tuple[str, ...]) -> str:
     """Report a rule that makes every answer a defect, or no answer."""
     n_defects = sum(_holds(condition, point, points) for point in points)
     if n_defects == len(points):
-        return "every answer would be a defect"
-    return "" if n_defects else "no answer could be a defect"
+        return "with it all would be defects"
+    return "" if n_defects else "with it none could be a defect"
 
 
 def _holds(condition: Condition, point: str, points: tuple[str, ...]) -> bool:
@@ -232,7 +232,7 @@ def _named_scale(form: str, orientation: Orientation) -> Scale:
     match = _RANGE.fullmatch(form)
     if match is None:
         known = "`1-5`, `0.0-1.0`, `likert`, a list of labels, `text`, names as `1 | 2`, or labels with meanings"
-        message = f"scale `{form}` is not valid; write {known}"
+        message = f"scale `{form}` is not understood; write {known}"
         raise InputError(message)
     return _numbers(int(match[1]), int(match[2]), {}, orientation)
 
@@ -250,7 +250,7 @@ def _named_labels(form: str) -> dict[str, str]:
 
 def _decimals(lowest: int, highest: int, orientation: Orientation) -> Scale:
     if not lowest < highest:
-        message = f"scale runs from {lowest}.0 to {highest}.0; the lower end comes first"
+        message = f"scale runs from {lowest}.0 to {highest}.0; the lower end must stand first"
         raise InputError(message)
     return Scale(kind=ScaleKind.DECIMALS, lowest=lowest, highest=highest, ordered=True, orientation=orientation)
 
@@ -265,7 +265,7 @@ def _meanings(labels: list[str]) -> dict[str, str]:
 
 def _numbers(lowest: int, highest: int, meanings: Mapping[str, str], orientation: Orientation) -> Scale:
     if not lowest < highest:
-        message = f"scale runs from {lowest} to {highest}; the lower end comes first"
+        message = f"scale runs from {lowest} to {highest}; the lower end must stand first"
         raise InputError(message)
     if highest - lowest >= MOST_POINTS:
         message = (
@@ -288,7 +288,7 @@ def _numbers(lowest: int, highest: int, meanings: Mapping[str, str], orientation
 
 def _categories(meanings: Mapping[str, str], orientation: Orientation) -> Scale:
     if len(meanings) < 2:
-        message = f"scale has {len(meanings)} label; a scale needs at least two different labels"
+        message = f"scale has {len(meanings)} label; a scale needs two different ones at least"
         raise InputError(message)
     return Scale(
         kind=ScaleKind.CATEGORIES,
@@ -301,17 +301,17 @@ def _categories(meanings: Mapping[str, str], orientation: Orientation) -> Scale:
 ALWAYS = "always"
 """Value of `outcome` if the question itself opens the outcome set."""
 
-ALL, NONE = "every answer would be a defect", "no answer could be a defect"
+ALL, NONE = "with it all would be defects", "with it none could be a defect"
 """Errors for conditions that every answer satisfies, and for conditions that no answer satisfies."""
 
 _NONE_TOO = NONE.removeprefix("with it ")
 
-OPENED_BY_NONE = "no answer can open it"
+OPENED_BY_NONE = "no answer could open it"
 """The same for the condition of a follow-up question."""
 
 
 class AskedSpec(Protocol):
-    """A question in a file."""
+    """A question in a file, alone or among others."""
 
     @property
     def ask(self) -> str:
@@ -371,7 +371,7 @@ def questions_to_domain(
     questions: dict[str, Question] = {}
     for key, question in question_specs.items():
         if key in reserved:
-            message = f"a question cannot be named `{key}`: this name is reserved for a judge's verdict"
+            message = f"a question cannot be called `{key}`: a judge's verdict needs that name for itself"
             context.diagnostics.add(entry.diagnostic("questions", key, message=message, at_key=True))
         try:
             scale = scale_to_domain(question.scale, question.orientation)
@@ -412,9 +412,7 @@ def _exemplars(entry: Entry[AskingSpec], key: str, scale: Scale, context: LoadCo
     for number, spec in enumerate(specs):
         if not scale.admits(spec.answer) and spec.answer not in {UNABLE, NOT_APPLICABLE}:
             near = did_you_mean(spec.answer, scale.categories)
-            message = (
-                f"exemplar {number + 1} of question `{key}` answers `{spec.answer}`, which is not on the scale{near}"
-            )
+            message = f"exemplar {number + 1} of question `{key}` answers `{spec.answer}`, which leaves the scale{near}"
             context.diagnostics.add(entry.diagnostic("questions", key, "exemplars", number, "answer", message=message))
             continue
         stored.append(Exemplar(text=spec.text, answer=spec.answer, reason=spec.reason))
@@ -431,7 +429,7 @@ def _add_outcome(
     problem = condition if isinstance(condition, str) else ""
     if isinstance(condition, Condition):
         problem = condition_problem(condition, question.scale)
-        problem = {ALL: f"every answer would open it; write `{ALWAYS}`", NONE: "no answer can open it"}.get(
+        problem = {ALL: f"every answer would open it; write `{ALWAYS}`", NONE: "no answer could open it"}.get(
             problem, problem
         )
     if problem or isinstance(condition, str):
@@ -440,7 +438,9 @@ def _add_outcome(
         return
     for follow_up in outcome_set(question, condition):
         if follow_up.name in entry.spec.questions:
-            message = f"question `{follow_up.name}` has the name of the outcome of `{question.name}`; rename it"
+            message = (
+                f"question `{follow_up.name}` bears the name of the outcome of `{question.name}`; call it otherwise"
+            )
             context.diagnostics.add(entry.diagnostic("questions", follow_up.name, message=message, at_key=True))
         questions[follow_up.name] = follow_up
 
@@ -477,15 +477,15 @@ def _no_follow_up(
     """Return the reason why a question cannot depend on its condition; empty if it can."""
     name = condition.question
     if not name:
-        return "specify the answer that opens it, e.g. `violation == yes`"
+        return "say which question's answer opens it, e.g. `violation == yes`"
     if name == key:
-        return "a question cannot be its own follow-up"
+        return "a question cannot follow on itself"
     if name not in earlier:
-        later = f"`{name}` comes later; a follow-up must come after the question that opens it"
+        later = f"`{name}` stands further down; a follow-up stands after the question that opens it"
         unknown = f"there is no question `{name}`{did_you_mean(name, earlier)}"
         return later if name in written else unknown
     problem = condition_problem(condition, earlier[name].scale)
-    return _of_opening(problem, "every answer would open it; remove `when`")
+    return _of_opening(problem, "every answer would open it; leave `when` out")
 
 
 def _of_opening(problem: str, opened_by_all: str) -> str:

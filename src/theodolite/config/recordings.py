@@ -86,7 +86,7 @@ def recorded_to_domain(entry: Entry[RecordedSpec], context: LoadContext) -> Reco
     if table is None:
         return Recorded()
     columns = _columns(entry, table, context)
-    if not table.rows and not table.diagnostics:
+    if not table.rows and not table.faults:
         context.diagnostics.add(entry.diagnostic("file", message=f"`{table.file}` has column names and no rows"))
     by_application = _split(entry, table, columns)
     applications = tuple(_application(entry, name, table, columns) for name in by_application)
@@ -160,7 +160,7 @@ class RecordedDialogues(_ReadOnDemand):
         """Start without dialogues."""
         self.label_columns: tuple[str, ...] = ()
         self._application, self._table, self._columns = application, table, columns
-        self._text_columns = {columns.get("prompt"), columns.get("response"), columns.get("context")}
+        self._spoken = {columns.get("prompt"), columns.get("response"), columns.get("context")}
         self._first = array("L")
         self._more: dict[int, tuple[int, ...]] = {}
         self._repeats: dict[int, int] = {}
@@ -206,7 +206,7 @@ class RecordedDialogues(_ReadOnDemand):
         return next((text for row in reversed(rows) if (text := row.get(column, "").strip())), "") if column else ""
 
     def _unspoken(self, row: Mapping[str, str]) -> dict[str, str]:
-        return {name: text for name, text in row.items() if name not in self._text_columns}
+        return {name: text for name, text in row.items() if name not in self._spoken}
 
     def contradictions(self, column: str, meaning: Callable[[str], str]) -> Iterator[LocatedDiagnostic]:
         """Yield an error for each row whose label of the whole dialogue differs from that of an earlier turn.
@@ -276,7 +276,7 @@ def by_application(dialogues: Sequence[RecordedDialogue]) -> Iterator[RecordedDi
 
 def recorded_dialogues(
     application: str,
-    numbers: Sequence[int],
+    places: Sequence[int],
     table: InputTable,
     columns: Mapping[str, str],
     diagnostics: list[LocatedDiagnostic],
@@ -286,18 +286,18 @@ def recorded_dialogues(
 
     Args:
         application: The common application of the comparisons.
-        numbers: Indices of the rows; from 0.
+        places: Indices of the rows; from 0.
         table: The rows.
         columns: Column of each role.
         diagnostics: Collects the errors of rows, which are omitted.
         on_rows: Called while the rows are read.
     """
-    shared = _shared_keys(counted(numbers, f"Comparing ids of {table.file}", on_rows), table, columns)
+    shared = _shared_keys(counted(places, f"Comparing ids of {table.file}", on_rows), table, columns)
     seen: dict[tuple[str, int], int] = defaultdict(int)
     groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
     dialogues = RecordedDialogues(application, table, columns)
     singles = array("L")
-    for position in counted(numbers, f"Grouping rows of {table.file}", on_rows):
+    for position in counted(places, f"Grouping rows of {table.file}", on_rows):
         row = table.rows[position]
         key, turn, problem = _identity(row, position, columns)
         if problem:
@@ -338,7 +338,7 @@ def _identity(row: Mapping[str, str], position: int, columns: Mapping[str, str])
     """Return a row's item, its turn, and their errors."""
     key = _key(row, position, columns)
     if not key:
-        return "", 0, f"has an empty column `{columns['id']}`, which identifies the item"
+        return "", 0, f"has nothing in column `{columns['id']}`, which identifies the item"
     if "turn" not in columns:
         return key, 0, ""
     number = row[columns["turn"]].strip()

@@ -214,7 +214,7 @@ def hosts(study: Study) -> tuple[Host, ...]:
 
 
 def code_hosts(study: Study) -> tuple[str, ...]:
-    """Describe the hosts of a study's own code, which is not analysed: one text for each."""
+    """Return what is known about the hosts of a study's own code, which is not analysed: one text for each."""
     result = []
     for application in study.applications:
         connection = application.connection
@@ -226,7 +226,7 @@ def code_hosts(study: Study) -> tuple[str, ...]:
 
 
 def judge_code(study: Study) -> tuple[str, ...]:
-    """Describe the hosts of labelling functions: one text for each."""
+    """Return what is known about the hosts of labelling functions: one text for each."""
     labellings = ((annotator.name, annotator.labelling) for annotator in study.annotators)
     return tuple(
         f"judge `{name}` ({labelling.target}): unknown, runs as its own process"
@@ -378,8 +378,8 @@ def foreign_module(target: str, paths: StudyPaths) -> str:
     first = target.partition(":")[0].partition(".")[0]
     if first in sys.stdlib_module_names or first in sys.builtin_module_names:
         return (
-            f"`{target}` belongs to Python's standard library, which contains no application; name one of your "
-            f"files, e.g. `{first}_app.py:answer`"
+            f"`{target}` belongs to Python's standard library, which holds no application;"
+            f" name a file of yours, e.g. `{first}_app.py:answer`"
         )
     spec = PathFinder.find_spec(first, [str(paths.folder.resolve())])
     if spec is None:
@@ -389,7 +389,7 @@ def foreign_module(target: str, paths: StudyPaths) -> str:
     return next((refusal.message for refusal in refusals if refusal is not None), "")
 
 
-_REMEDY = "install it in the environment of theodolite, or put it next to the study"
+_REMEDY = "install it where theodolite is installed, or put it beside the study"
 
 _CUNNING = frozenset({"__getattr__", "exec", "eval", "globals", "vars", "locals", "setattr", "__path__", "modules"})
 """Names that create other names or find modules elsewhere, so that a module's content is unknown."""
@@ -402,11 +402,11 @@ class CodeProblem:
     """Reason why a function or class cannot be imported.
 
     Attributes:
-        message: The error, and the remedy.
+        words: The error, and the remedy.
         severity: A note if another machine may have the missing part, e.g. a key.
     """
 
-    message: str
+    words: str
     severity: Severity = Severity.ERROR
 
 
@@ -459,7 +459,7 @@ def _file_of(module: str, folder: Path) -> Path | CodeProblem | None:
     if spec is None:
         siblings = [path.stem for path in folder.glob("*.py")] if named == first else []
         tail = did_you_mean(named, siblings) or f"; {_REMEDY}"
-        return CodeProblem(f"module `{named}` cannot be imported: it is not installed{tail}", Severity.NOTE)
+        return CodeProblem(f"module `{named}` cannot be imported: there is none of this name here{tail}", Severity.NOTE)
     return Path(spec.origin) if named == module and spec.origin and spec.origin.endswith(".py") else None
 
 

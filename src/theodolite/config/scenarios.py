@@ -134,11 +134,11 @@ def _reasons(entry: Entry[ScenarioSpec], strategies: Sequence[StrategyInfo]) -> 
     ]
     if cut:
         allowed = "1 turn" if turns == 1 else f"{turns} turns"
-        yield f"scenario `{entry.name}` ends after {allowed}, before all of {', '.join(cut)}: raise `turns`"
+        yield f"scenario `{entry.name}` ends after {allowed}, too early for all of {', '.join(cut)}: raise `turns`"
     if strategies and not entry.spec.signs.released:
         yield (
-            f"nothing tells whether an attack in scenario `{entry.name}` succeeds: add words that occur only in a "
-            "release, e.g. `signs: {released: [heron seven]}`"
+            f"nothing tells whether an attack in scenario `{entry.name}` succeeds: add words that only a release"
+            " holds, e.g. `signs: {released: [heron seven]}`"
         )
 
 
@@ -164,7 +164,7 @@ class Attacks:
     names: tuple[str, ...] = ()
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
-    own_strategies: tuple[StrategyInfo, ...] = ()
+    brought: tuple[StrategyInfo, ...] = ()
 
 
 class AttackKeys(Protocol):
@@ -204,8 +204,8 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
     aims = tuple(Aim(key=key, ask=ask) for key, ask in _aims(spec).items())
     if own and not aims:
         message = (
-            f"scenario `{entry.name}` has `attacks` but no targets for them: add `aims`, e.g. `aims: "
-            "{ending: How does it end?}`"
+            f"scenario `{entry.name}` has `attacks` but nothing that they want to hear: "
+            "add `aims`, e.g. `aims: {ending: How does it end?}`"
         )
         context.diagnostics.add(entry.diagnostic("attacks", message=message, at_key=True))
     strategies = [info_of_approach(_offered(context)[name]) for name in names]
@@ -217,7 +217,7 @@ def attacks_of(entry: Entry[ScenarioSpec], context: LoadContext, red_teaming: Re
         return Attacks()
     note_attacks(entry, context, strategies)
     custom = tuple(strategy for strategy in strategies if strategy.name not in APPROACHES)
-    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", own_strategies=custom)
+    return Attacks(names=names, aims=aims, attacker=attacker if needy else "", brought=custom)
 
 
 def _offered(context: LoadContext) -> Mapping[str, Approach]:
@@ -252,7 +252,7 @@ def _check_model(
     if name and name not in models:
         tail = did_you_mean(name, models) or "; name it under `models`"
         context.diagnostics.add(
-            entry.diagnostic(*path, message=f"`attacker` names a model `{name}` that is not in the study{tail}")
+            entry.diagnostic(*path, message=f"`attacker` names a model `{name}` that the study does not have{tail}")
         )
 
 
@@ -294,7 +294,7 @@ def scenario_to_domain(
         attacks=attacks.names,
         aims=attacks.aims,
         attacker=attacks.attacker,
-        own_strategies=attacks.own_strategies,
+        brought=attacks.brought,
         guidelines=tuple(spec.guidelines),
         questionnaires={LEVELS[level].value: tuple(as_list(names)) for level, names in spec.questionnaires.items()},
     )
@@ -307,7 +307,7 @@ def _corpus(entry: Entry[ScenarioSpec], context: LoadContext) -> tuple[Passage, 
         result = passages_in(name, text) if text is not None else ()
         if text is not None and not result:
             context.diagnostics.add(
-                entry.diagnostic("corpus", message=f"`{name}` contains no text that a search could find")
+                entry.diagnostic("corpus", message=f"`{name}` holds no text that a search could find")
             )
         passages += result
     return tuple(passages)
@@ -346,7 +346,7 @@ def _scripts(entry: Entry[ScenarioSpec], context: LoadContext) -> tuple[Script, 
         else:
             script = Script(key=key, prompts=tuple(as_list(form)))
         if not script.prompts:
-            message = f"script `{key}` of scenario `{entry.name}` is empty; expected at least one prompt"
+            message = f"script `{key}` of scenario `{entry.name}` says nothing; expected one prompt at least"
             context.diagnostics.add(entry.diagnostic("scripts", key, message=message))
         scripts.append(script)
     return tuple(scripts)
@@ -366,15 +366,15 @@ def _note_slot(
 ) -> None:
     slot = next(filter(None, map(first_slot, texts)), "")
     if slot:
-        message = f"`{slot}` in {what} is sent unchanged: rows of personas fill only `goal` and `starter`"
-        context.diagnostics.add(entry.diagnostic(*path, message=message, part=slot, severity=Severity.NOTE))
+        message = f"`{slot}` in {what} is said as it stands: rows of personas fill `goal` and `starter` alone"
+        context.diagnostics.add(entry.diagnostic(*path, message=message, words=slot, severity=Severity.NOTE))
 
 
 def _check_risks(entry: Entry[ScenarioSpec], context: LoadContext, risks: tuple[str, ...]) -> None:
     for index, name in enumerate(entry.spec.risks):
         if name not in risks:
             tail = did_you_mean(name, risks) or "; name it under `risks`"
-            message = f"scenario `{entry.name}` looks for a risk `{name}` that the study does not define{tail}"
+            message = f"scenario `{entry.name}` looks for a risk `{name}` that the study does not name{tail}"
             context.diagnostics.add(entry.diagnostic("risks", index, message=message))
 
 

@@ -86,7 +86,7 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
             path.write_text(text, encoding="utf-8")
             written.append(path)
     except OSError as error:
-        message = f"the schemas cannot be written to `{folder}`: {error.strerror}; choose another folder"
+        message = f"the schemas cannot be written to `{folder}`: {error.strerror}; name another folder"
         raise InputError(message) from error
     return tuple(written)
 
@@ -153,22 +153,22 @@ class SchemaReading:
     Attributes:
         source: The text as YAML.
         schema: The schema; None if the text has errors.
-        diagnostics: Errors and notes, worst first.
+        placed: Errors and notes, worst first.
     """
 
     source: YamlSource
     schema: AnnotationSchema | None
-    diagnostics: tuple[LocatedDiagnostic, ...]
+    placed: tuple[LocatedDiagnostic, ...]
 
     @property
-    def errors(self) -> tuple[LocatedDiagnostic, ...]:
+    def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """Errors that prevent a schema."""
-        return tuple(item for item in self.diagnostics if item.severity is Severity.ERROR)
+        return tuple(item for item in self.placed if item.severity is Severity.ERROR)
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:
         """Weaknesses of the wording."""
-        return tuple(item for item in self.diagnostics if item.severity is not Severity.ERROR)
+        return tuple(item for item in self.placed if item.severity is not Severity.ERROR)
 
 
 def schema_path(name: str) -> str:
@@ -196,10 +196,10 @@ def read_schema(text: str, name: str) -> SchemaReading:
     context.diagnostics.first = schema_path(name)
     entry = context.read_spec(SCHEMA_FOLDER, name, AnnotationSchemaSpec, "schema")
     schema = _schema(entry, context) if entry else None
-    diagnostics = context.diagnostics.in_order()
-    is_whole = not any(item.severity is Severity.ERROR for item in diagnostics)
+    placed = context.diagnostics.in_order()
+    is_whole = not any(item.severity is Severity.ERROR for item in placed)
     source = entry.source if entry else read_yaml(raw, schema_path(name))
-    return SchemaReading(source=source, schema=schema if is_whole else None, diagnostics=diagnostics)
+    return SchemaReading(source=source, schema=schema if is_whole else None, placed=placed)
 
 
 def _schema(entry: Entry[AnnotationSchemaSpec], context: LoadContext) -> AnnotationSchema | None:
@@ -252,7 +252,7 @@ class QuestionLines:
 class GuidelineNote:
     """A clarification of the guidance, and the thread that decided it."""
 
-    message: str
+    words: str
     thread: str
 
 
@@ -298,7 +298,7 @@ def moved(text: str, source: YamlSource, category: str, name: str, by: int) -> s
         by: 1 for down, -1 for up.
 
     Raises:
-        InputError: If the question shares its lines with others, or is already first or last.
+        InputError: If the question has no lines of its own, or is already first or last.
     """
     block, siblings = _find_schema(source, category, name), _of_category(source, category)
     position = siblings.index(block) + by
@@ -316,7 +316,7 @@ def doubled(text: str, source: YamlSource, category: str, name: str) -> str:
     """Return the text with a copy of a question after it, under a new name.
 
     Raises:
-        InputError: If the question shares its lines with others.
+        InputError: If the question has no lines of its own.
     """
     block, lines = _find_schema(source, category, name), _lines(text)
     copied = lines[block.first - 1 : block.last]
@@ -328,11 +328,11 @@ def without(text: str, source: YamlSource, category: str, name: str) -> str:
     """Return the text without a question.
 
     Raises:
-        InputError: If the question shares its lines with others, or is the only one of its category.
+        InputError: If the question has no lines of its own, or is the only one of its category.
     """
     block, lines = _find_schema(source, category, name), _lines(text)
     if len(_of_category(source, category)) < 2:
-        message = f"question `{name}` is the only one of `{category}`; a category needs at least one question"
+        message = f"question `{name}` is the only one of `{category}`; a category asks one at least"
         raise InputError(message)
     return _joined([*lines[: block.first - 1], *lines[block.last :]])
 
@@ -345,7 +345,7 @@ def added(text: str, source: YamlSource, category: str) -> str:
     """
     siblings, lines = _of_category(source, category), _lines(text)
     if not siblings:
-        message = f"no question of `{category}` has separate lines; add one in the text"
+        message = f"no question of `{category}` has lines of its own; add one in the text"
         raise InputError(message)
     last = siblings[-1]
     beginning = _BEGINNING.format(key=_free(source, category, "new_question")).splitlines()
@@ -366,22 +366,20 @@ def advised(text: str, source: YamlSource, category: str, name: str, note: Guide
         note: The note to add.
 
     Raises:
-        InputError: If the question or category, or its guidance, shares its lines with others.
+        InputError: If the question or category, or its guidance, has no lines of its own.
     """
     lines = _lines(text)
-    item = f"- {json.dumps(note.message, ensure_ascii=False)}  # thread {note.thread}"
+    item = f"- {json.dumps(note.words, ensure_ascii=False)}  # thread {note.thread}"
     path = ("categories", category, "questions", name) if name else ("categories", category)
     there = source.keys.get((*path, "guidance"))
     if there is not None:
         last, indent = _list_end(lines, there.line)
         return _joined([*lines[:last], " " * indent + item, *lines[last:]])
-    position, indent = (
-        _position_in_question(source, category, name) if name else _position_in_category(source, category)
-    )
+    position, indent = _room_in_question(source, category, name) if name else _room_in_category(source, category)
     return _joined([*lines[:position], " " * indent + "guidance:", " " * (indent + 2) + item, *lines[position:]])
 
 
-def _position_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
+def _room_in_question(source: YamlSource, category: str, name: str) -> tuple[int, int]:
     """Return the line after which a new key of a question belongs, and its indentation; counts."""
     block = _find_schema(source, category, name)
     if not source.lines[block.first - 1].split("#")[0].rstrip().endswith(":"):
@@ -390,12 +388,12 @@ def _position_in_question(source: YamlSource, category: str, name: str) -> tuple
     return block.last, block.indent + 2
 
 
-def _position_in_category(source: YamlSource, category: str) -> tuple[int, int]:
+def _room_in_category(source: YamlSource, category: str) -> tuple[int, int]:
     """Return the same for a category: directly before its questions."""
     location = source.keys.get(("categories", category, "questions"))
     line = source.lines[location.line - 1] if location else ""
     if location is None or not line.lstrip().startswith("questions"):
-        message = f"category `{category}` shares a line in this text; edit it as text"
+        message = f"category `{category}` has no lines of its own in this text; edit it as text"
         raise InputError(message)
     return location.line - 1, len(line) - len(line.lstrip())
 
@@ -422,7 +420,7 @@ def _find_schema(source: YamlSource, category: str, name: str) -> QuestionLines:
     for block in _of_category(source, category):
         if block.name == name:
             return block
-    message = f"question `{name}` of `{category}` shares a line in this text; edit it as text"
+    message = f"question `{name}` of `{category}` has no lines of its own in this text; edit it as text"
     raise InputError(message)
 
 

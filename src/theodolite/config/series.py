@@ -95,7 +95,7 @@ _FOLDER, _SHELF = "series", "taxonomies"
 def series_to_domain(
     entry: Entry[Spec], form: SeriesSpec | str, context: LoadContext
 ) -> tuple[str, Entry[SeriesSpec] | None]:
-    """Return the name of the series that a study belongs to, and the series itself if it has a file.
+    """Return the name of the series that a study belongs to, and the series itself if it is written down.
 
     A name without a file is only a label; if the folder
     `series/` contains other files, it is an error.
@@ -190,10 +190,10 @@ def risk_classes(identifier: str, context: LoadContext) -> tuple[RiskClass, ...]
     name, _, risk = identifier.partition("/")
     spec = _taxonomy_of(name, context)
     related = spec.crosswalk.get(risk, ()) if spec else ()
-    named = [(item, item.partition("/")) for item in (identifier, *related)]
+    named = [(one, one.partition("/")) for one in (identifier, *related)]
     return tuple(
-        RiskClass(identifier=item, title=known.risks[key], taxonomy=known.title)
-        for item, (taxonomy, _, key) in named
+        RiskClass(identifier=one, title=known.risks[key], taxonomy=known.title)
+        for one, (taxonomy, _, key) in named
         if (known := _taxonomy_of(taxonomy, context)) is not None and key in known.risks
     )
 
@@ -212,7 +212,7 @@ def _taxonomy_of(taxonomy: str, context: LoadContext) -> TaxonomySpec | None:
         result = context.read_spec(_SHELF, taxonomy, TaxonomySpec, "taxonomy")
         context.taxonomies[taxonomy] = result.spec if result else None
         # A shipped taxonomy does not affect the study, so its origin is not reported.
-        context.resources[:] = [item for item in context.resources if (item.noun, item.where) != ("taxonomy", SHIPPED)]
+        context.found[:] = [item for item in context.found if (item.noun, item.where) != ("taxonomy", SHIPPED)]
         if result is not None and taxonomy in context.own_names_in(_SHELF, ".yaml"):
             _check_crosswalk(result, context)
     spec = context.taxonomies[taxonomy]
@@ -294,7 +294,7 @@ def series_studies(path: Path) -> SeriesStudies:
     if diagnostics or entry is None:
         raise InvalidStudyError(diagnostics, ending="No report was written.")
     named = [_named(study, folder, name) for study in entry.spec.studies]
-    files = tuple(named or _study_files(folder, name))
+    files = tuple(named or _found(folder, name))
     if not files:
         message = (
             f"series `{name}` has no studies: no study file in `{folder}` or a folder below it says `series: {name}`."
@@ -308,7 +308,7 @@ def _named(study: str, folder: Path, series: str) -> Path:
     file = folder / study
     file = file / USUAL if file.is_dir() else file
     if not file.resolve().is_relative_to(folder.resolve()):
-        message = f"series `{series}`: study `{study}` is outside the series' folder `{folder}`; move it there"
+        message = f"series `{series}`: study `{study}` lies outside of the series' folder `{folder}`; move it there"
         raise InputError(message)
     if not file.is_file():
         message = (
@@ -318,7 +318,7 @@ def _named(study: str, folder: Path, series: str) -> Path:
     return file.relative_to(folder)
 
 
-def _study_files(folder: Path, series: str) -> Iterator[Path]:
+def _found(folder: Path, series: str) -> Iterator[Path]:
     """Yield the study files that name the series: those of the folder first, then `study.yaml` one folder below."""
     candidates = sorted(file for file in folder.iterdir() if file.suffix in {".yaml", ".yml"} and file.name != SERVING)
     below = sorted(file for file in folder.glob(f"*/{USUAL}") if not file.parent.name.startswith("."))
@@ -392,7 +392,7 @@ class _Signs:
             for questionnaire in questionnaires
             for question in questionnaire.instrument.questions
         }
-        self._context = context
+        self._desk = context
 
     def given_to(self, risk: Risk, entry: Entry[RiskSpec]) -> Risk:
         result = [sign for index, text in enumerate(entry.spec.shown_by) for sign in self._meant(entry, index, text)]
@@ -412,7 +412,7 @@ class _Signs:
         rules = [name for name, rule in self._rules.items() if rule.violation.value == text]
         if not rules and not entry.pack:  # a pack does not determine its guidelines
             message = f"risk `{entry.name}` is shown by `{text}`, and no defect rule of the study has that `violation`"
-            self._context.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
+            self._desk.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
         return rules
 
     def _sign(self, entry: Entry[RiskSpec], position: int, text: str) -> str | Condition:
@@ -429,7 +429,7 @@ class _Signs:
             problem = condition_problem(condition, self._asked[condition.question].scale)
         if problem:
             message = f'risk `{entry.name}` is shown by "{text}": {problem}'
-            self._context.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
+            self._desk.diagnostics.add(entry.diagnostic("shown_by", position, message=message))
             return ""
         return condition if isinstance(condition, Condition) else text
 
@@ -443,7 +443,7 @@ class _Signs:
         signs, text = requested[risk.identified_by]
         if not signs:
             message = f"risk `{entry.name}` is identified by {risk.identified_by.value} and needs {text} in `shown_by`"
-            self._context.diagnostics.add(entry.diagnostic("shown_by", message=message))
+            self._desk.diagnostics.add(entry.diagnostic("shown_by", message=message))
 
 
 def topics_to_domain(
@@ -465,7 +465,7 @@ def topics_to_domain(
     touched = _touched(scenarios, (*entries, *lost), context)
     for name, entry in entries.items():
         if name not in touched and not entry.pack:
-            message = f"no scenario concerns the topic `{name}`; add it to `topics` of the scenarios that do"
+            message = f"no scenario touches the topic `{name}`; name it under `topics` of those that do"
             context.diagnostics.add(entry.diagnostic(message=message, severity=Severity.NOTE, at_key=True))
     if not touched:
         return ()
@@ -486,8 +486,8 @@ def _touched(
     for scenario, entry in scenarios:
         for index, name in enumerate(entry.spec.topics):
             if name not in known:
-                tail = did_you_mean(name, known) or "; define it under `topics`"
-                message = f"scenario `{scenario.name}` concerns a topic `{name}` that the study does not define{tail}"
+                tail = did_you_mean(name, known) or "; say under `topics` what it is about"
+                message = f"scenario `{scenario.name}` touches a topic `{name}` that the study does not name{tail}"
                 context.diagnostics.add(entry.diagnostic("topics", index, message=message))
             elif scenario.name not in touched[name]:
                 touched[name].append(scenario.name)

@@ -232,7 +232,7 @@ def load_serving(
     """
     reading = _SettingsReading(environ)
     raw = reading.bytes_of(Path(file)) if file else _allowed_bytes(folder, reading, confirm)
-    spec = reading.spec_of(raw)
+    spec = reading.shape_of(raw)
     host, port = reading.listening(listen or environ.get("THEODOLITE_LISTEN", "") or spec.listen)
     settings = ServingSettings(
         host=host,
@@ -246,8 +246,8 @@ def load_serving(
         teams=reading.teams(spec),
         metrics_token=environ.get("THEODOLITE_METRICS_TOKEN", "").strip(),
     )
-    if reading.diagnostics:
-        raise InvalidStudyError(tuple(reading.diagnostics), ending="Nothing was served.")
+    if reading.faults:
+        raise InvalidStudyError(tuple(reading.faults), ending="Nothing was served.")
     return settings
 
 
@@ -266,12 +266,12 @@ def _allowed_bytes(folder: Path | None, reading: _SettingsReading, confirm: Conf
         raise InputError(message)
     raw = reading.bytes_of(file)
     sha256 = hashlib.sha256(raw).hexdigest()
-    if reading.diagnostics or read_permissions(folder).allows_settings(sha256):
+    if reading.faults or read_permissions(folder).allows_settings(sha256):
         return raw
     if not confirm(file, raw.decode("utf-8", "replace")):
         message = (
-            f"`{file}` configures the server and has not been allowed on this machine. Read it, then allow it: "
-            f"--settings {file}"
+            f"`{file}` sets up the server, and it has not been allowed on this machine. Read it; then name it:"
+            f" --settings {file}"
         )
         raise InputError(message)
     remember_permissions(folder, Permissions(settings=(sha256,)))
@@ -284,24 +284,24 @@ class _SettingsReading:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
         self._source = YamlSource(file=SERVING, lines=[])
-        self.diagnostics: list[LocatedDiagnostic] = []
+        self.faults: list[LocatedDiagnostic] = []
 
     def bytes_of(self, file: Path) -> bytes:
         """Return the content of a file; empty if it cannot be read."""
         raw = read_file(file)
         if isinstance(raw, LocatedDiagnostic):
-            self.diagnostics.append(raw)
+            self.faults.append(raw)
             return b""
         self._source = YamlSource(file=file.name, lines=[])
         return raw
 
-    def spec_of(self, raw: bytes) -> ServingSpec:
+    def shape_of(self, raw: bytes) -> ServingSpec:
         """Return the content of a file; empty if the file is empty."""
         if not raw:
             return ServingSpec()
         self._source = read_yaml(raw, self._source.file)
         spec = validated(self._source, ServingSpec, owner="the settings") if self._source.content else None
-        self.diagnostics.extend(self._source.diagnostics)
+        self.faults.extend(self._source.faults)
         return spec or ServingSpec()
 
     def listening(self, text: str) -> tuple[str, int]:
@@ -367,7 +367,7 @@ class _SettingsReading:
         sender = self._environ.get("EMAIL_FROM", "")
         if parts.scheme not in _ENCRYPTION or not parts.hostname or not sender:
             expected = "smtp://USER:PASSWORD@HOST:587 (or smtps://, smtp+plain://), and `EMAIL_FROM` a sender"
-            self.diagnostics.append(LocatedDiagnostic(file="EMAIL_URL", message=f"expected {expected}"))
+            self.faults.append(LocatedDiagnostic(file="EMAIL_URL", message=f"expected {expected}"))
             return None
         encryption = _ENCRYPTION[parts.scheme]
         return Mail(
@@ -413,4 +413,4 @@ class _SettingsReading:
         return self._environ.get(variable, "")
 
     def _say(self, path: tuple[str, ...], message: str) -> None:
-        self.diagnostics.append(self._source.locate(Diagnostic(path=path, message=message)))
+        self.faults.append(self._source.place(Diagnostic(path=path, message=message)))

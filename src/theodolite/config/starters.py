@@ -84,7 +84,7 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
     files = _files(folder, kind, answers)
     there = [name for name in files if (folder / name).exists()]
     if there:
-        message = f"`{folder / there[0]}` already exists and was not changed; choose another folder"
+        message = f"`{folder / there[0]}` is there already and is left as it is; name another folder"
         raise InputError(message)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ def write_starter(folder: Path, kind: StarterKind, answers: Mapping[str, str]) -
         path = answers.get("from" if kind is StarterKind.RECORDED else "cases", "")
         copied = _copied(folder, path) if path and kind is not StarterKind.EXAMPLE else ()
     except OSError as error:
-        message = f"`{folder}` cannot be written to: {error.strerror}; choose another folder"
+        message = f"`{folder}` cannot be written to: {error.strerror}; name another folder"
         raise InputError(message) from error
     return (*(folder / name for name in files), *copied)
 
@@ -198,8 +198,8 @@ def _case_columns(file: str, *, has_judge: bool) -> dict[str, str]:
         return {"prompt": "prompt", "expected": "expected"}
     path = Path(file)
     table = read_table(path, path.name)
-    if not table.columns or table.diagnostics:
-        raise InputError(render_diagnostics(table.diagnostics))
+    if not table.columns or table.faults:
+        raise InputError(render_diagnostics(table.faults))
     named = {meaning: column_meaning(table.columns, meaning) for meaning in ("prompt", "expected", "id")}
     columns = {meaning: column for meaning, column in named.items() if column}
     if "expected" not in columns and (answer := guess_columns(table).columns.get("response")):
@@ -249,8 +249,8 @@ def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = No
     """
     path = Path(file)
     table = read_table(path, path.name)
-    if not table.columns or table.diagnostics:
-        raise InputError(render_diagnostics(table.diagnostics))
+    if not table.columns or table.faults:
+        raise InputError(render_diagnostics(table.faults))
     guess = _corrected(guess_columns(table), answers or {})
     missing = [meaning for meaning in ("prompt", "response") if meaning not in guess.columns]
     if missing:
@@ -266,7 +266,7 @@ def recorded_study(study: str, file: str, answers: Mapping[str, str] | None = No
         message = (
             f"`{path.name}` has no column of labels, so a judge has to label it. Name a guideline and a model:\n"
             f"  theodolite init {study} --from {path.name} --judge relevance --model http://127.0.0.1:11434/v1\n"
-            "Guidelines: groundedness, relevance, spoiler, over-refusal, or your own sentence"
+            "Guidelines: groundedness, relevance, spoiler, over-refusal, or a sentence of your own"
         )
         raise InputError(message)
     return _recorded_text(study, path.name, guess)
@@ -318,7 +318,7 @@ def _judge(answer: str) -> str:
     if " " in answer:
         question = "Is this true of a reply of the application: " + answer.rstrip(".?!") + "?"
         return f'own: {{ask: {_scalar(question)}, defect: "== yes", model: large}}'
-    tail = did_you_mean(answer, known) or f"; known are {', '.join(known)}, or write your own sentence"
+    tail = did_you_mean(answer, known) or f"; known are {', '.join(known)}, or write a sentence of yours"
     message = f"there is no guideline `{answer}`{tail}"
     raise InputError(message)
 
@@ -443,7 +443,7 @@ def top_pairs(text: str) -> tuple[Pair, ...]:
         return ()  # the reader of the study reports its errors
     if anchored:
         line = anchored[0].start_mark.line + 1
-        message = f"line {line} uses `&` or `*`; expand the alias before you split the file"
+        message = f"line {line} uses `&` or `*`; write out what the name stands for before the file is split"
         raise InputError(message)
     return _pairs(text, node) if isinstance(node, MappingNode) and not node.flow_style else ()
 
@@ -571,7 +571,7 @@ def _movable_guidelines(section: Pair, study: Study, of_pack: Sequence[str], pie
     for pair in section.pairs():
         if pair.name not in named:
             pieces.kept.append(
-                f"guideline `{pair.name}`: no judge or annotator uses it, so its file would not be loaded"
+                f"guideline `{pair.name}`: nobody who labels names it, so its file would not be looked for"
             )
         elif pair.name in of_pack:
             pieces.kept.append(f"guideline `{pair.name}`: it overrides the one of the pack")
@@ -591,7 +591,7 @@ def _movable_scenarios(section: Pair, loaded: LoadedStudy, pieces: _Pieces) -> I
             yield pair.name
         elif stays or file < last:
             stays = True
-            pieces.kept.append(f"scenario `{pair.name}`: in a separate file its position in the order would change")
+            pieces.kept.append(f"scenario `{pair.name}`: in a file of its own it would change its place in the order")
         else:
             last = file
             yield pair.name
@@ -610,7 +610,7 @@ def _take_out(section: Pair, names: Iterable[str], pieces: _Pieces) -> None:
     entries = [pair for pair in section.pairs() if pair.name in movable]
     whole = len(entries) == len(section.pairs())
     if not whole and any(not pair.in_block for pair in entries):
-        pieces.kept += [f"`{section.name}`: written in braces, so no part can be moved separately"]
+        pieces.kept += [f"`{section.name}`: written between braces, so that no part can be taken out alone"]
         return
     for pair in entries:
         pieces.files[_path(section, pair)] = pair.as_file()
@@ -643,7 +643,7 @@ def _take_out_rows(entry: Pair, loaded: LoadedStudy, pieces: _Pieces) -> None:
             pieces.files[f"parameters/{name}"] = table
             pieces.cuts.append(rows.behind_colon(name))
         else:
-            pieces.kept.append(f"rows of `{entry.name}`: a table would change their values")
+            pieces.kept.append(f"rows of `{entry.name}`: a table would not hold them as they are")
 
 
 def _table(group: PersonaGroup) -> str:
@@ -660,13 +660,13 @@ def _reads_the_same(text: str, group: PersonaGroup) -> bool:
         path.write_bytes(text.encode("utf-8"))
         table = read_table(path, path.name)
     rows: list[Mapping[str, str]] = [dict(row.values) for row in group.rows]
-    return not table.diagnostics and list(table.rows) == rows
+    return not table.faults and list(table.rows) == rows
 
 
 def _write(made: Path, study: str, pieces: _Pieces, loaded: LoadedStudy) -> None:
     for name in loaded.files:
         if Path(name).is_absolute() or ".." in Path(name).parts:
-            message = f"`{name}` is outside the study's folder; move it there, update its path, then split the file"
+            message = f"`{name}` lies outside the folder of the study; put it there and name it so, then split the file"
             raise InputError(message)
         (made / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(loaded.folder / name, made / name)
@@ -682,7 +682,7 @@ def _check_the_same(made: Path, version: str, resolver: ResourceResolver) -> Non
     except InvalidStudyError:
         same = False
     if not same:
-        message = "the file cannot be split without changing the study; move its parts to files by hand"
+        message = "the file cannot be split without changing the study; put its parts into files by hand"
         raise InputError(message)
 
 
@@ -690,11 +690,11 @@ def _hand_over(made: Path, folder: Path) -> tuple[str, ...]:
     names = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     there = [name for name in names if (folder / name).exists()]
     if there:
-        message = f"`{folder / there[0]}` already exists and was not changed; choose another folder"
+        message = f"`{folder / there[0]}` is there already and is left as it is; name another folder"
         raise InputError(message)
     try:
         shutil.copytree(made, folder, dirs_exist_ok=True)
     except OSError as error:
-        message = f"`{folder}` cannot be written to: {unreadable(error)}; choose another folder"
+        message = f"`{folder}` cannot be written to: {unreadable(error)}; name another folder"
         raise InputError(message) from error
     return (USUAL, *(name for name in names if name != USUAL))

@@ -17,7 +17,7 @@ from theodolite.config.events import AnnotationSpec, BreaksSpec, EventSpec, Leve
 from theodolite.config.guidelines import GuidelineSpec
 from theodolite.config.instruments import AnnotationSchemaSpec, QuestionnaireSpec
 from theodolite.config.judges import CorrectionSpec, JudgeSpec
-from theodolite.config.load_context import Entry, LoadContext, ResolvedResource, ResourceResolver, no_plugin_part
+from theodolite.config.load_context import Entry, Found, LoadContext, ResourceResolver, no_plugin_part
 from theodolite.config.models import ModelSpec
 from theodolite.config.packets import HeldOutSpec
 from theodolite.config.personas import PersonaGroupSpec
@@ -262,13 +262,11 @@ def _read_pack(entry: Entry[StudySpec], context: LoadContext, name: str) -> Pack
         return Pack()
     source = read_yaml(resource.raw, f"{name}/pack.yaml")
     spec = validated(source, PackSpec, owner=f"pack `{name}`")
-    context.diagnostics.add(*source.diagnostics)
+    context.diagnostics.add(*source.faults)
     if spec is None:
         return Pack()
     context.packs.append(f"packs/{name}")
-    context.resources.append(
-        ResolvedResource(noun="scenario pack", name=name, edition=spec.edition, where=resource.origin)
-    )
+    context.found.append(Found(noun="scenario pack", name=name, edition=spec.edition, where=resource.origin))
     return Pack(
         scenarios=tuple(_entries(source, name, "scenarios", spec.scenarios)),
         personas=tuple(_entries(source, name, "personas", spec.personas)),
@@ -360,7 +358,7 @@ def typology_to_domain(entry: Entry[StudySpec], applications: Sequence[str], con
     unknown = {name: kind for kind, names in types.items() for name in names if name not in applications}
     for name, kind in unknown.items():
         near = did_you_mean(name, applications) or f"; applications are {', '.join(applications)}"
-        message = f"type `{kind}` names an application `{name}` that is not in the study{near}"
+        message = f"type `{kind}` names an application `{name}` that the study does not have{near}"
         context.diagnostics.add(entry.diagnostic("typology", "applications", kind, message=message))
     for where, noun, result, expected in (
         ("applications", "application", types, () if unknown else applications),
@@ -406,7 +404,7 @@ class NodeSpec(Spec):
     """The question whose individual answers are its leaves, `guideline.question`."""
     levels: OneOrMore | None = None
     """With `answers`: only these levels of testing, e.g. `red teaming`."""
-    tester_type: OneOrMore | None = None
+    held_by: OneOrMore | None = None
     """With `answers`: only dialogues by these tester types: `script`, `simulated user`, `person`, `recorded`."""
     by: OneOrMore | None = None
     """With `answers`: only answers of these annotators, or of `person`, `model`, `rule`, `reference`, `tester`."""

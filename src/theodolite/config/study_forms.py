@@ -1,7 +1,7 @@
 """Forms for the files of a study, derived from their JSON Schemas: every key has a field, without code for single keys.
 
 A form shows one mapping or list of a file. Texts, numbers and choices are fields; mappings and lists of mappings are
-links to separate forms; a value without a fixed form is a piece of YAML.
+links to forms of their own; a value without a fixed form is a piece of YAML.
 """
 
 from __future__ import annotations
@@ -427,50 +427,50 @@ def with_fields(text: str, form: PartForm, sent: Mapping[str, str]) -> str:
     """
     known = {field.at: field for field in (*form.fields, *form.more)}
     changed = {
-        field: value_text
-        for at, value_text in sent.items()
+        field: words
+        for at, words in sent.items()
         if (field := known.get(at)) is not None and field.widget is not Widget.LINK
-        if _same_lines(value_text) != _same_lines(field.value)
+        if _same_lines(words) != _same_lines(field.value)
     }
     if not form.is_set and all(field.key == "kind" for field in changed):
         return text  # the kind of a new entry is selected first
-    for field, value_text in changed.items():
+    for field, words in changed.items():
         path = (*form.path, int(field.key) if form.adds == "item" else field.key)
-        value = _value(field, _same_lines(value_text), value_at(text, path))
+        value = _value(field, _same_lines(words), value_at(text, path))
         text = without(text, path) if value is None else with_value(text, path, value)
     return text
 
 
-def _same_lines(value_text: str) -> str:
-    return value_text.replace("\r\n", "\n").rstrip()
+def _same_lines(words: str) -> str:
+    return words.replace("\r\n", "\n").rstrip()
 
 
-def _value(field: FormField, value_text: str, before: object) -> Value | None:
+def _value(field: FormField, words: str, before: object) -> Value | None:
     """Return the new value of a field for the file; None to remove its key."""
-    if not value_text.strip():
+    if not words.strip():
         return None
     match field.widget:
         case Widget.CHOICE | Widget.NUMBER:
-            return Literal(value_text) if value_text in {"yes", "no"} or _NUMBER.fullmatch(value_text) else value_text
+            return Literal(words) if words in {"yes", "no"} or _NUMBER.fullmatch(words) else words
         case Widget.YAML:
-            return Snippet(value_text)
+            return Snippet(words)
         case Widget.LINES:
-            lines: list[Value] = [line.strip() for line in value_text.split("\n") if line.strip()]
+            lines: list[Value] = [line.strip() for line in words.split("\n") if line.strip()]
             return lines[0] if len(lines) == 1 and isinstance(before, str) else lines
         case _:
-            return value_text + "\n" if isinstance(before, str) and before.endswith("\n") else value_text
+            return words + "\n" if isinstance(before, str) and before.endswith("\n") else words
 
 
-def with_entry(text: str, form: PartForm, name: str, value_text: str) -> str:
+def with_entry(text: str, form: PartForm, name: str, words: str) -> str:
     """Return a file with an additional text in a list or mapping of texts.
 
     Raises:
         InputError: If the name is taken or empty.
     """
     if form.adds == "name" and (not name or any(field.key == name for field in form.fields)):
-        message = f"`{name}` already exists" if name else "the new entry needs a name"
+        message = f"`{name}` is there already" if name else "the new entry needs a name"
         raise InputError(message)
-    return with_value(text, (*form.path, name if form.adds == "name" else len(form.fields)), value_text)
+    return with_value(text, (*form.path, name if form.adds == "name" else len(form.fields)), words)
 
 
 def with_application(text: str, name: str, entry: Mapping[str, object]) -> str:

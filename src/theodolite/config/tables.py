@@ -50,7 +50,7 @@ class InputTable:
         encoding: Detected encoding, e.g. `UTF-8`.
         delimiter: `comma`, `semicolon`, `tab`, or `JSON lines`.
         sha256: Hash of the file's bytes.
-        diagnostics: Errors in unusable rows.
+        faults: Errors in unusable rows.
     """
 
     file: str
@@ -60,7 +60,7 @@ class InputTable:
     encoding: str = ""
     delimiter: str = ""
     sha256: str = ""
-    diagnostics: tuple[LocatedDiagnostic, ...] = field(default=())
+    faults: tuple[LocatedDiagnostic, ...] = field(default=())
 
     @property
     def described(self) -> str:
@@ -72,7 +72,7 @@ class InputTable:
 def read_table(
     path: Path, file: str, *, on_rows: OnRows | None = None, read: Callable[[Path], bytes] = Path.read_bytes
 ) -> InputTable:
-    """Return the rows of a file; its errors are in `diagnostics`.
+    """Return the rows of a file; its errors are in `faults`.
 
     Args:
         path: The file.
@@ -94,7 +94,7 @@ def _unpacked(stored: bytes) -> bytes:
 
 
 def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> InputTable:
-    """Return the rows of a file's bytes; their errors are in `diagnostics`.
+    """Return the rows of a file's bytes; their errors are in `faults`.
 
     Args:
         stored: The bytes, plain or gzipped.
@@ -107,7 +107,7 @@ def table_of(stored: bytes, file: str, *, on_rows: OnRows | None = None) -> Inpu
     except (OSError, EOFError, zlib.error):
         return _broken(file, "is cut off or is not a gzip file; write it again")
     if len(raw) > MOST_UNPACKED:
-        return _broken(file, f"unpacks to more than {MOST_UNPACKED // 1_000_000:,} MB; split it")
+        return _broken(file, f"unpacks to more than {MOST_UNPACKED // 1_000_000:,} MB; cut it in parts")
     plain, encoding = _as_utf8(raw)
     if re.search(rb"\S", plain) is None:
         return _broken(file, "is empty; expected a line of column names and rows")
@@ -145,7 +145,7 @@ def unreadable(error: OSError) -> str:
         return "it is a folder"
     if isinstance(error, PermissionError):
         return "its permissions forbid it"
-    return error.strerror or "the system reports no reason"
+    return error.strerror or "the system does not say why"
 
 
 def decoded(raw: bytes) -> tuple[str, str]:
@@ -169,7 +169,7 @@ def decoded(raw: bytes) -> tuple[str, str]:
 
 
 def _broken(file: str, message: str) -> InputTable:
-    return InputTable(file=file, diagnostics=(LocatedDiagnostic(file=file, message=message),))
+    return InputTable(file=file, faults=(LocatedDiagnostic(file=file, message=message),))
 
 
 def _is_json_lines(name: str, stored: bytes) -> bool:
@@ -205,7 +205,7 @@ def _read_csv(stored: bytes, file: str, encoding: str, on_rows: OnRows | None) -
         lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter=_DELIMITERS[delimiter],
-        diagnostics=tuple(diagnostics),
+        faults=tuple(diagnostics),
     )
 
 
@@ -228,12 +228,7 @@ def _numbered(reader: Iterable[list[str]], source: CountedLines) -> Iterator[tup
         except StopIteration:
             return
         except csv.Error:
-            yield (
-                line,
-                begin,
-                [],
-                ("the quoted field that starts here is not closed correctly; double each quote inside quotes"),
-            )
+            yield line, begin, [], "a quoted field that begins here is not closed well; double a quote inside quotes"
             return
         if any(cell.strip() for cell in cells):
             yield line, begin, cells, ""
@@ -267,7 +262,7 @@ def _evenness(lines: Iterable[str], mark: str) -> tuple[bool, float, int]:
 
 def _header_diagnostics(columns: tuple[str, ...], file: str, line: int) -> list[LocatedDiagnostic]:
     twice = [name for name, n in Counter(columns).items() if n > 1 and name]
-    diagnostics = [f"column `{name}` occurs twice in the header; column names must be unique" for name in twice]
+    diagnostics = [f"column `{name}` stands twice in the header; give each its own name" for name in twice]
     if "" in columns:
         diagnostics.append(f"column {columns.index('') + 1} has no name in the header")
     return [LocatedDiagnostic(file=file, line=line, message=message) for message in diagnostics]
@@ -309,7 +304,7 @@ def _read_json_lines(stored: bytes, file: str, encoding: str, on_rows: OnRows | 
         lines=lines if isinstance(rows, StoredRows) else tuple(lines),
         encoding=encoding,
         delimiter="JSON lines",
-        diagnostics=tuple(diagnostics),
+        faults=tuple(diagnostics),
     )
 
 

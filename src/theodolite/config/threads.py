@@ -46,7 +46,7 @@ class Remarks:
         remarks: The remarks, in order of the file.
         about: Fields and values of each conversation.
         notes: Notes on the format, if it is unusual.
-        diagnostics: All errors.
+        faults: All errors.
         sha256: Hash of the file's bytes.
     """
 
@@ -54,7 +54,7 @@ class Remarks:
     remarks: tuple[Utterance, ...] = ()
     about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    diagnostics: tuple[LocatedDiagnostic, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
     sha256: str = ""
 
     @property
@@ -115,13 +115,13 @@ class Threads:
 
     Attributes:
         ways: The paths, in order of the file.
-        diagnostics: All contradictions in how remarks answer each other.
+        faults: All contradictions in how remarks answer each other.
         n_left: Remarks that belong to no path; count.
         n_orphans: Remarks that answer a missing remark and therefore start a path; count.
     """
 
     ways: tuple[ThreadWay, ...] = ()
-    diagnostics: tuple[LocatedDiagnostic, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
     n_left: int = 0
     n_orphans: int = 0
 
@@ -136,7 +136,7 @@ def threads_of(file: str, remarks: Sequence[Utterance], branching: Ways) -> Thre
     """
     known = {remark.key: remark for remark in remarks}
     if diagnostics := _contradictions(file, remarks, known):
-        return Threads(diagnostics=tuple(diagnostics))
+        return Threads(faults=tuple(diagnostics))
     n_orphans = sum(bool(remark.answers) and remark.answers not in known for remark in remarks)
     if branching is Ways.TIME:
         return Threads(ways=tuple(_in_time(remarks)), n_orphans=n_orphans)
@@ -144,10 +144,9 @@ def threads_of(file: str, remarks: Sequence[Utterance], branching: Ways) -> Thre
     steps = sum(depth for _, depth in ends)
     if steps > MOST_STEPS:
         message = (
-            f"branches so often that its paths contain {steps:,} remarks; at most {MOST_STEPS:,} are read. Choose "
-            "`longest`"
+            f"branches so often that its ways hold {steps:,} remarks; at most {MOST_STEPS:,} are read. Choose `longest`"
         )
-        return Threads(diagnostics=(LocatedDiagnostic(file=file, message=message),))
+        return Threads(faults=(LocatedDiagnostic(file=file, message=message),))
     n_ends = _n_ends(ends)
     result = [
         ThreadWay(
@@ -173,9 +172,7 @@ def _contradictions(file: str, remarks: Sequence[Utterance], known: dict[str, Ut
             begin = f"`{remark.key}` of conversation `{remark.conversation}`"
             message = f"{begin} answers `{remark.answers}` of `{meant.conversation}`"
             texts.append((remark.line, message))
-    texts += [
-        (remark.line, f"`{remark.key}` replies to itself through other remarks") for remark in _circling(remarks, known)
-    ]
+    texts += [(remark.line, f"`{remark.key}` answers itself, by way of others") for remark in _circling(remarks, known)]
     return [LocatedDiagnostic(file=file, line=line, message=message) for line, message in sorted(texts)]
 
 
@@ -262,7 +259,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadSpeakers:
+class Voices:
     """Identifies the application's remarks.
 
     Attributes:
@@ -307,7 +304,7 @@ def _plain(value: str) -> str:
     return value.strip().casefold()
 
 
-def with_guess(speakers: ThreadSpeakers, remarks: Remarks) -> ThreadSpeakers:
+def with_guess(speakers: Voices, remarks: Remarks) -> Voices:
     """Return the speakers; unless stated, the application's are guessed.
 
     The guess is the first field whose values include a usual name for the application, such as `assistant`.
@@ -322,7 +319,7 @@ def with_guess(speakers: ThreadSpeakers, remarks: Remarks) -> ThreadSpeakers:
     return replace(speakers, speaker_field=fields[0] if fields else "")
 
 
-def silent_among(speakers: ThreadSpeakers, remarks: Remarks) -> tuple[str, ...]:
+def silent_among(speakers: Voices, remarks: Remarks) -> tuple[str, ...]:
     """Return the values for remarks of neither side, as written in the file."""
     return tuple(
         dict.fromkeys(
@@ -331,8 +328,8 @@ def silent_among(speakers: ThreadSpeakers, remarks: Remarks) -> tuple[str, ...]:
     )
 
 
-def turns_of(remarks: Remarks, speakers: ThreadSpeakers) -> ThreadTable:
-    """Return remarks as a table with one row per turn; all errors are in the table's `diagnostics`.
+def turns_of(remarks: Remarks, speakers: Voices) -> ThreadTable:
+    """Return remarks as a table with one row per turn; all errors are in the table's `faults`.
 
     Consecutive remarks of one side are one prompt or one response. A dialogue
     that the application starts has an empty first prompt.
@@ -343,21 +340,19 @@ def turns_of(remarks: Remarks, speakers: ThreadSpeakers) -> ThreadTable:
     """
     bare = InputTable(file=remarks.file, columns=TURN_COLUMNS, sha256=remarks.sha256)
     threads = threads_of(remarks.file, remarks.remarks, speakers.ways)
-    if diagnostics := (*remarks.diagnostics, *threads.diagnostics, *_unheard(remarks, speakers)):
-        return ThreadTable(table=replace(bare, diagnostics=diagnostics), notes=remarks.notes)
+    if diagnostics := (*remarks.faults, *threads.faults, *_unheard(remarks, speakers)):
+        return ThreadTable(table=replace(bare, faults=diagnostics), notes=remarks.notes)
     relevant = [(way, [remark for remark in way.remarks if not speakers.is_neither(remark)]) for way in threads.ways]
     answered = [(way, stored) for way, stored in relevant if any(map(speakers.is_reply, stored))]
-    located_rows = [located for way, stored in answered for located in _rows(way, stored, speakers, remarks)]
-    columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in located_rows for name in row))))
+    placed = [placed for way, stored in answered for placed in _rows(way, stored, speakers, remarks)]
+    columns = tuple(dict.fromkeys((*TURN_COLUMNS, *(name for row, _ in placed for name in row))))
     table = replace(
         bare,
         columns=columns,
-        rows=tuple({name: row.get(name, "") for name in columns} for row, _ in located_rows),
-        lines=tuple(line for _, line in located_rows),
+        rows=tuple({name: row.get(name, "") for name in columns} for row, _ in placed),
+        lines=tuple(line for _, line in placed),
     )
-    n_joined = sum(len(stored) for _, stored in answered) - sum(
-        bool(row[side]) for row, _ in located_rows for side in _SIDES
-    )
+    n_joined = sum(len(stored) for _, stored in answered) - sum(bool(row[side]) for row, _ in placed for side in _SIDES)
     notes = _notes(remarks, speakers, threads, n_unheard=len(relevant) - len(answered), n_joined=n_joined)
     return ThreadTable(table=table, notes=(*remarks.notes, *notes))
 
@@ -365,18 +360,18 @@ def turns_of(remarks: Remarks, speakers: ThreadSpeakers) -> ThreadTable:
 _SIDES = ("prompt", "response")
 
 
-def _unheard(remarks: Remarks, speakers: ThreadSpeakers) -> list[LocatedDiagnostic]:
+def _unheard(remarks: Remarks, speakers: Voices) -> list[LocatedDiagnostic]:
     """Return the reason why the file has no speaker for the application."""
-    if remarks.diagnostics or not remarks.remarks:
+    if remarks.faults or not remarks.remarks:
         return []
     fields, values = remarks.fields, remarks.values(speakers.speaker_field)
     message = ""
     if speakers.speaker_field not in fields:
         near = did_you_mean(speakers.speaker_field, fields) or f"; it has {', '.join(fields[:_SHOWN])}"
-        message = f"has no field `{speakers.speaker_field}` for the speaker{near}"
+        message = f"has no field `{speakers.speaker_field}` that tells who speaks{near}"
     elif not speakers.application:
         field_name = speakers.speaker_field
-        message = f"does not identify the application's speaker; `{field_name}` is one of {_listed(list(values))}"
+        message = f"does not tell who speaks for the application; `{field_name}` is one of {_listed(list(values))}"
     elif not any(map(speakers.is_reply, remarks.remarks)):
         text = speakers.application[0]
         near = did_you_mean(text, list(values)) or f"; it is one of {_listed(list(values))}"
@@ -390,7 +385,7 @@ def _listed(values: Sequence[str]) -> str:
 
 
 def _rows(
-    way: ThreadWay, stored: Sequence[Utterance], speakers: ThreadSpeakers, remarks: Remarks
+    way: ThreadWay, stored: Sequence[Utterance], speakers: Voices, remarks: Remarks
 ) -> list[tuple[dict[str, str], int]]:
     """Return the turns of a path, each with the line of its first remark."""
     turns: list[tuple[list[Utterance], list[Utterance]]] = []
@@ -424,19 +419,19 @@ def _joined(remarks: Sequence[Utterance]) -> str:
     return "\n\n".join(remark.text for remark in remarks if remark.text)
 
 
-def _notes(remarks: Remarks, speakers: ThreadSpeakers, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
+def _notes(remarks: Remarks, speakers: Voices, threads: Threads, *, n_unheard: int, n_joined: int) -> list[str]:
     """Return notes on the handling of remarks that are not a plain side of a turn."""
     silent, n_silent = silent_among(speakers, remarks), sum(map(speakers.is_neither, remarks.remarks))
     n_nameless = sum(not remark.metadata.get(speakers.speaker_field) for remark in remarks.remarks)
     text = (
-        (n_silent, f"Remarks of {', '.join(silent)}, excluded"),
-        (n_nameless, f"Remarks without `{speakers.speaker_field}`, treated as the tester's"),
-        (n_unheard, "Dialogues without a reply of the application, excluded"),
-        (n_joined, "Remarks that are empty or follow one of the same side, merged into one turn"),
+        (n_silent, f"Remarks of {', '.join(silent)}, which stay out"),
+        (n_nameless, f"Remarks that say nothing of `{speakers.speaker_field}` and are taken as testers'"),
+        (n_unheard, "Dialogues without a word of the application, which stay out"),
+        (n_joined, "Remarks that follow one of the same side, or are empty, and make one turn with it"),
         (
             threads.n_orphans,
-            "Remarks that reply to a remark outside the file; each starts a dialogue",
+            "Remarks that answer one which the file does not hold, so that a dialogue begins with each",
         ),
-        (threads.n_left, "Remarks on shorter paths, excluded"),
+        (threads.n_left, "Remarks on shorter ways, which stay out"),
     )
     return [f"{wording}: {n:,}." for n, wording in text if n]

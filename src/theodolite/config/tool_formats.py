@@ -17,7 +17,7 @@ from theodolite.config.tool_results import (
     FAIL,
     PASS,
     Criterion,
-    FormatDiagnostics,
+    FormatFaults,
     JsonPath,
     Record,
     ResultSource,
@@ -28,7 +28,7 @@ from theodolite.config.tool_results import (
     first_of,
     kind_of,
     mean_figures,
-    messages_error,
+    messages_fault,
     number_score,
     outcome_of,
     plain_name,
@@ -51,7 +51,7 @@ Reader = Callable[[ResultSource], list[ToolDialogue]]
 
 
 def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | None = None) -> ToolResults:
-    """Return the dialogues and scores of a results file; all errors are in `diagnostics`.
+    """Return the dialogues and scores of a results file; all errors are in `faults`.
 
     Args:
         stored: The bytes, plain or gzipped: JSON or JSON Lines.
@@ -66,14 +66,14 @@ def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | Non
         return _unreadable(file, sha256, "is cut off or is not a gzip file; export it again")
     parsed = _parsed(text, file)
     if isinstance(parsed, LocatedDiagnostic):
-        return ToolResults(tool="", file=file, sha256=sha256, diagnostics=(parsed,))
+        return ToolResults(tool="", file=file, sha256=sha256, faults=(parsed,))
     records, lines, broken = parsed
-    form = next((item for item in formats if records and item.fits(records)), None)
+    form = next((each for each in formats if records and each.fits(records)), None)
     if form is None:
-        known = ", ".join(item.name for item in formats)
+        known = ", ".join(each.name for each in formats)
         return _unreadable(file, sha256, f"has no known format of results; known formats: {known}")
-    problems = FormatDiagnostics(file, text, lines)
-    source = ResultSource(records=records, diagnostics=problems)
+    problems = FormatFaults(file, text, lines)
+    source = ResultSource(records=records, faults=problems)
     dialogues = form.read(source)
     located = (*broken, *problems.located())
     if not dialogues and not located:
@@ -86,7 +86,7 @@ def read_results(stored: bytes, file: str, formats: Sequence[ResultFormat] | Non
         dialogues=tuple(dialogues),
         figures=tuple(source.figures),
         notes=tuple(source.notes),
-        diagnostics=few_of(sorted(located, key=lambda diagnostic: diagnostic.line), file),
+        faults=few_of(sorted(located, key=lambda diagnostic: diagnostic.line), file),
     )
 
 
@@ -97,7 +97,7 @@ def is_results(stored: bytes, formats: Sequence[ResultFormat] | None = None) -> 
         parsed = _parsed(_text(stored), "")
     except (OSError, EOFError, zlib.error):
         return False
-    return not isinstance(parsed, LocatedDiagnostic) and any(item.fits(parsed[0]) for item in formats if parsed[0])
+    return not isinstance(parsed, LocatedDiagnostic) and any(each.fits(parsed[0]) for each in formats if parsed[0])
 
 
 def _text(stored: bytes) -> str:
@@ -111,7 +111,7 @@ def _text(stored: bytes) -> str:
 
 
 def _unreadable(file: str, sha256: str, message: str) -> ToolResults:
-    return ToolResults(tool="", file=file, sha256=sha256, diagnostics=(LocatedDiagnostic(file=file, message=message),))
+    return ToolResults(tool="", file=file, sha256=sha256, faults=(LocatedDiagnostic(file=file, message=message),))
 
 
 def _parsed(text: str, file: str) -> tuple[list[Any], list[int], list[LocatedDiagnostic]] | LocatedDiagnostic:
@@ -166,7 +166,7 @@ def _promptfoo(source: ResultSource) -> list[ToolDialogue]:
     for path, result in source.items("results", "results"):
         prompt = text_of((result.get("prompt") or {}).get("raw"))
         if not prompt:
-            source.diagnostics.add(path, "has no `prompt.raw`; expected the prompt that was sent")
+            source.faults.add(path, "has no `prompt.raw`; expected the prompt that was sent")
             continue
         dialogues.append(_promptfoo_dialogue(result, prompt, source.line(path)))
     stats = document["results"].get("stats") or {}
@@ -189,9 +189,7 @@ def _promptfoo_dialogue(result: Record, prompt: str, line: int) -> ToolDialogue:
     columns |= {f"var_{key}": text_of(value) for key, value in (result.get("vars") or {}).items()}
     graded = result.get("gradingResult")
     components = (graded or {}).get("componentResults") or [] if isinstance(graded, dict) else []
-    scores = [
-        score for component in components if isinstance(component, dict) for score in _promptfoo_scores(component)
-    ]
+    scores = [score for each in components if isinstance(each, dict) for score in _promptfoo_scores(each)]
     success = None if error else result.get("success")
     return ToolDialogue(
         key=f"test-{result.get('testIdx', 0)}-prompt-{result.get('promptIdx', 0)}",
@@ -212,7 +210,7 @@ def _promptfoo_messages(prompt: str) -> list[Record]:
         parsed = json.loads(prompt)
     except ValueError:
         parsed = None
-    return parsed if not messages_error(parsed) else [{"role": "user", "content": prompt}]
+    return parsed if not messages_fault(parsed) else [{"role": "user", "content": prompt}]
 
 
 _MODEL_GRADED = ("rubric", "model-graded", "factuality", "closedqa", "g-eval", "select-best", "relevance", "faithful")
@@ -263,8 +261,8 @@ def _garak_dialogues(
 ) -> Iterator[ToolDialogue]:
     application, threshold = about
     messages = _garak_messages(attempt.get("prompt"))
-    if problem := messages_error(messages, "prompt"):
-        source.diagnostics.add(path, problem)
+    if problem := messages_fault(messages, "prompt"):
+        source.faults.add(path, problem)
         return
     probe = str(attempt.get("probe_classname", "")).removeprefix("probes.")
     detectors = attempt.get("detector_results") or {}
@@ -328,7 +326,7 @@ def _pyrit(source: ResultSource) -> list[ToolDialogue]:
         elif record.get("conversation_id") and role_of(record):
             pieces[str(record["conversation_id"])].append((path, record))
         else:
-            source.diagnostics.add(path, "is neither message piece nor score nor attack result of PyRIT")
+            source.faults.add(path, "is neither message piece nor score nor attack result of PyRIT")
     source.version = str(
         next((version for attack in attacks.values() if (version := _deep(attack, "pyrit_version"))), "")
     )
@@ -414,9 +412,9 @@ def _pyrit_score(score: Record, turn: int) -> ToolScore:
         guideline=plain_name(category or name),
         annotator=plain_name(name),
         kind=AnnotatorKind.MODEL if "SelfAsk" in name or "LLM" in name else AnnotatorKind.RULE,
-        labels={"False": "", "True": "the scorer found its target"} if is_truth else {},
+        labels={"False": "", "True": "the scorer found what it looks for"} if is_truth else {},
         defect="== True" if is_truth else "",
-        ask=f"Does PyRIT's scorer {name} find its target ({category})?" if is_truth else "",
+        ask=f"Does PyRIT's scorer {name} find what it looks for ({category})?" if is_truth else "",
         per_turn=True,
     )
     value, reason = str(score.get("score_value", "")).strip(), text_of(score.get("score_rationale"))
@@ -436,14 +434,14 @@ def _deepeval(source: ResultSource) -> list[ToolDialogue]:
     dialogues = []
     for path, case in source.items("testCases"):
         if not isinstance(case.get("input"), str):
-            source.diagnostics.add(path, "has no `input`; expected a test case of DeepEval")
+            source.faults.add(path, "has no `input`; expected a test case of DeepEval")
             continue
         context = text_of(case.get("retrievalContext") or case.get("context"))
         turn = RecordedTurn(prompt=case["input"], response=text_of(case.get("actualOutput")), context=context)
         dialogues.append(_deepeval_dialogue(case, (turn,), source.line(path)))
     for path, case in source.items("conversationalTestCases"):
-        if problem := messages_error(case.get("turns"), "turns"):
-            source.diagnostics.add(path, problem)
+        if problem := messages_fault(case.get("turns"), "turns"):
+            source.faults.add(path, problem)
             continue
         dialogues.append(_deepeval_dialogue(case, turns_of(case["turns"])[0], source.line(path)))
     stated = first_of(source.records).get("testPassed")
@@ -497,7 +495,7 @@ def _azure(source: ResultSource) -> list[ToolDialogue]:
 def _azure_dialogue(source: ResultSource, path: JsonPath, row: Record, key: str) -> ToolDialogue | None:
     inputs = {name.removeprefix("inputs."): value for name, value in row.items() if not name.startswith("outputs.")}
     conversation = inputs.get("conversation")
-    if isinstance(conversation, dict) and not messages_error(conversation.get("messages")):
+    if isinstance(conversation, dict) and not messages_fault(conversation.get("messages")):
         turns, _ = turns_of(conversation["messages"])
     elif "query" in inputs or "response" in inputs:
         reply = inputs.get("response", row.get("outputs.response"))
@@ -505,9 +503,7 @@ def _azure_dialogue(source: ResultSource, path: JsonPath, row: Record, key: str)
         turns, _ = turns_of(messages)
         turns = tuple(replace(turn, context=turn.context or text_of(inputs.get("context"))) for turn in turns)
     else:
-        source.diagnostics.add(
-            path, "has neither `inputs.query` nor `inputs.conversation`; expected a row of evaluate()"
-        )
+        source.faults.add(path, "has neither `inputs.query` nor `inputs.conversation`; expected a row of evaluate()")
         return None
     return ToolDialogue(
         key=key,
@@ -521,7 +517,7 @@ def _azure_dialogue(source: ResultSource, path: JsonPath, row: Record, key: str)
 
 def _azure_messages(role: str, value: object) -> list[Record]:
     """Return a query or response as messages; for agents it contains lists of messages."""
-    if isinstance(value, list) and not messages_error(value):
+    if isinstance(value, list) and not messages_fault(value):
         return value
     return [{"role": role, "content": text_of(value)}]
 
@@ -547,8 +543,8 @@ def _chat(source: ResultSource) -> list[ToolDialogue]:
     dialogues = []
     for number, (path, record) in enumerate(source.items(), start=1):
         key = "messages" if "messages" in record else "conversations" if "conversations" in record else "conversation"
-        if problem := messages_error(record.get(key), key):
-            source.diagnostics.add(path, problem)
+        if problem := messages_fault(record.get(key), key):
+            source.faults.add(path, problem)
             continue
         turns, system = turns_of(record[key])
         metadata = record.get("metadata")
@@ -583,9 +579,7 @@ def _groups(about: Record) -> dict[str, str]:
 def _chat_labels(source: ResultSource, path: JsonPath, about: Record) -> Iterator[ToolScore]:
     for number, label in enumerate(about.get("labels") or ()):
         if not isinstance(label, dict) or not label.get("question"):
-            source.diagnostics.add(
-                (*path, "metadata", "labels", number), "is not a label; expected `judge` and `question`"
-            )
+            source.faults.add((*path, "metadata", "labels", number), "is not a label; expected `judge` and `question`")
             continue
         guideline, judge = str(label.get("guideline") or label["question"]), str(label.get("judge") or "annotator")
         criterion = Criterion(

@@ -134,7 +134,7 @@ class ToolResults:
         dialogues: Dialogues with their scores, in the file's order.
         figures: Figures that the file states.
         notes: Notes on omissions or changes.
-        diagnostics: All errors, with their lines.
+        faults: All errors, with their lines.
     """
 
     tool: str
@@ -144,7 +144,7 @@ class ToolResults:
     dialogues: tuple[ToolDialogue, ...] = ()
     figures: tuple[StatedFigure, ...] = ()
     notes: tuple[str, ...] = ()
-    diagnostics: tuple[LocatedDiagnostic, ...] = ()
+    faults: tuple[LocatedDiagnostic, ...] = ()
 
 
 def mean_figures(stated: Mapping[str, float], values: Mapping[str, Sequence[float]], name: str) -> list[StatedFigure]:
@@ -170,7 +170,7 @@ def mean_figures(stated: Mapping[str, float], values: Mapping[str, Sequence[floa
     ]
 
 
-class FormatDiagnostics:
+class FormatFaults:
     """Collects the errors of a file as paths into its content; lines are looked up at the end."""
 
     def __init__(self, file: str, text: str, lines: Sequence[int]) -> None:
@@ -182,11 +182,11 @@ class FormatDiagnostics:
             lines: Line of each record, for JSON Lines; empty for one JSON document.
         """
         self._file, self._text, self._lines = file, text, lines
-        self._diagnostics: list[tuple[JsonPath, str]] = []
+        self._faults: list[tuple[JsonPath, str]] = []
 
     def add(self, path: JsonPath, message: str) -> None:
         """Add an error at a path into the content."""
-        self._diagnostics.append((path, message))
+        self._faults.append((path, message))
 
     def line_of(self, path: JsonPath) -> int:
         """Return the line of a value, from 1."""
@@ -196,11 +196,11 @@ class FormatDiagnostics:
 
     def located(self) -> tuple[LocatedDiagnostic, ...]:
         """Return the errors with their lines, in order of the file."""
-        diagnostics = [
+        placed = [
             LocatedDiagnostic(file=self._file, line=self.line_of(path), message=message)
-            for path, message in dict.fromkeys(self._diagnostics)
+            for path, message in dict.fromkeys(self._faults)
         ]
-        return tuple(sorted(diagnostics, key=lambda diagnostic: diagnostic.line))
+        return tuple(sorted(placed, key=lambda diagnostic: diagnostic.line))
 
 
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -269,8 +269,8 @@ def number_text(value: float) -> str:
 def criteria_of(results: Iterable[ToolResults]) -> dict[Criterion, list[ToolScore]]:
     """Return each question with its scores, in order of appearance."""
     result: dict[Criterion, list[ToolScore]] = {}
-    for item in results:
-        for dialogue in item.dialogues:
+    for each in results:
+        for dialogue in each.dialogues:
             for score in dialogue.scores:
                 result.setdefault(score.criterion, []).append(score)
     return result
@@ -278,7 +278,7 @@ def criteria_of(results: Iterable[ToolResults]) -> dict[Criterion, list[ToolScor
 
 def outcome_of(word: object, *, has_value: bool) -> Outcome:
     """Return the outcome that a file states in the terms of our exports; otherwise the value decides."""
-    known = next((item for item in Outcome if item.value == word), None)
+    known = next((each for each in Outcome if each.value == word), None)
     if known is None or (known is Outcome.ANSWERED) != has_value:
         return Outcome.ANSWERED if has_value else Outcome.MISSING
     return known
@@ -286,7 +286,7 @@ def outcome_of(word: object, *, has_value: bool) -> Outcome:
 
 def kind_of(word: object) -> AnnotatorKind:
     """Return the kind of annotator stated by our exports; a person by default."""
-    return next((item for item in AnnotatorKind if item.value == word), AnnotatorKind.PERSON)
+    return next((each for each in AnnotatorKind if each.value == word), AnnotatorKind.PERSON)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -295,14 +295,14 @@ class ResultSource:
 
     Attributes:
         records: The records: lines of JSON Lines, or one document.
-        diagnostics: Errors so far.
+        faults: Errors so far.
         figures: Figures that the file states.
         notes: Remarks.
         version: Version of the tool.
     """
 
     records: Sequence[Any]
-    diagnostics: FormatDiagnostics
+    faults: FormatFaults
     figures: list[StatedFigure] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     version: str = ""
@@ -317,11 +317,11 @@ class ResultSource:
             if isinstance(entry, dict):
                 yield path, entry
             else:
-                self.diagnostics.add(path, "is not a JSON object; expected an object for each record")
+                self.faults.add(path, "is not a JSON object; expected an object for each record")
 
     def line(self, path: JsonPath) -> int:
         """Return the line of a record."""
-        return self.diagnostics.line_of(path)
+        return self.faults.line_of(path)
 
 
 def first_of(records: Sequence[Any]) -> Record:
@@ -428,11 +428,11 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> tuple[tuple[RecordedTurn,
             turns.append({"user": [], "assistant": [], "tool": []})
         turns[-1][role].append(text)
     joined = [{side: "\n\n".join(filter(None, texts)) for side, texts in turn.items()} for turn in turns]
-    rows = [RecordedTurn(prompt=item["user"], response=item["assistant"], context=item["tool"]) for item in joined]
+    rows = [RecordedTurn(prompt=one["user"], response=one["assistant"], context=one["tool"]) for one in joined]
     return tuple(rows), "\n\n".join(filter(None, system))
 
 
-def messages_error(messages: Any, key: str = "messages") -> str:
+def messages_fault(messages: Any, key: str = "messages") -> str:
     """Return the error in a list of chat messages; empty if there is none."""
     if not isinstance(messages, list) or not messages:
         return f"has no `{key}`; expected a list of messages with `role` and `content`"
@@ -456,5 +456,5 @@ def without_prefixes(dialogues: Sequence[ToolDialogue]) -> tuple[list[ToolDialog
         (dialogue.application, tuple((turn.prompt, turn.response) for turn in dialogue.turns)) for dialogue in dialogues
     ]
     continued = Counter((application, turns[:end]) for application, turns in texts for end in range(1, len(turns)))
-    stored = [item for item, (name, turns) in zip(dialogues, texts, strict=True) if not continued[name, turns]]
+    stored = [one for one, (name, turns) in zip(dialogues, texts, strict=True) if not continued[name, turns]]
     return stored, len(dialogues) - len(stored)

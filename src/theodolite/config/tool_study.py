@@ -22,7 +22,7 @@ from theodolite.config.tool_results import (
     criteria_of,
     kind_of,
     mean_figures,
-    messages_error,
+    messages_fault,
     number_text,
     outcome_of,
     plain_name,
@@ -84,7 +84,7 @@ def study_of_results(name: str, results: Sequence[ToolResults]) -> ToolStudy:
     extra = list(dict.fromkeys(key for row in rows for key in row if key not in COLUMNS))
     to_check: list[str] = []
     study = _study(name, rows, _labelling(criteria), columns, to_check)
-    n_dialogues = sum(len(result.dialogues) for result in results)
+    n_dialogues = sum(len(each.dialogues) for each in results)
     n_scores = sum(map(len, criteria.values()))
     n_answers = sum(bool(score.value) for scores in criteria.values() for score in scores)
     return ToolStudy(
@@ -97,19 +97,19 @@ def study_of_results(name: str, results: Sequence[ToolResults]) -> ToolStudy:
         n_answers=n_answers,
         n_unanswered=n_scores - n_answers,
         to_check=tuple(to_check),
-        partial={columns[item]: n for item in criteria if (n := _n_scored(results, item)) < n_dialogues},
+        partial={columns[each]: n for each in criteria if (n := _n_scored(results, each)) < n_dialogues},
     )
 
 
 def _n_scored(results: Sequence[ToolResults], criterion: Criterion) -> int:
-    dialogues = (dialogue for result in results for dialogue in result.dialogues)
+    dialogues = (dialogue for each in results for dialogue in each.dialogues)
     return sum(any(score.criterion == criterion for score in dialogue.scores) for dialogue in dialogues)
 
 
 def _labelling(criteria: Mapping[Criterion, Sequence[ToolScore]]) -> dict[Criterion, Sequence[ToolScore]]:
     """Return the questions of guidelines; a guideline with only free text can have no defect and stays a column."""
-    closed = {item.guideline for item, scores in criteria.items() if _scale(item, scores) != "text"}
-    return {item: scores for item, scores in criteria.items() if item.guideline in closed}
+    closed = {each.guideline for each, scores in criteria.items() if _scale(each, scores) != "text"}
+    return {each: scores for each, scores in criteria.items() if each.guideline in closed}
 
 
 def _label_columns(criteria: Mapping[Criterion, Sequence[ToolScore]]) -> dict[Criterion, str]:
@@ -127,13 +127,13 @@ def _label_columns(criteria: Mapping[Criterion, Sequence[ToolScore]]) -> dict[Cr
 
 def _rows(results: Sequence[ToolResults], columns: Mapping[Criterion, str]) -> Iterator[dict[str, str]]:
     first_prompts: dict[tuple[str, str], tuple[str, str]] = {}
-    for result in results:
-        for dialogue in result.dialogues:
+    for each in results:
+        for dialogue in each.dialogues:
             prompt = dialogue.turns[0].prompt
-            known_file, known = first_prompts.setdefault((dialogue.application, dialogue.key), (result.file, prompt))
-            is_other = known != prompt and known_file != result.file
-            key = f"{result.file}:{dialogue.key}" if is_other else dialogue.key
-            yield from _dialogue_rows(dialogue, key, result.file, columns)
+            known_file, known = first_prompts.setdefault((dialogue.application, dialogue.key), (each.file, prompt))
+            is_other = known != prompt and known_file != each.file
+            key = f"{each.file}:{dialogue.key}" if is_other else dialogue.key
+            yield from _dialogue_rows(dialogue, key, each.file, columns)
 
 
 def _dialogue_rows(
@@ -173,18 +173,18 @@ def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> str:
 def _provenance(results: Sequence[ToolResults]) -> list[dict[str, Any]]:
     return [
         {
-            "file": result.file,
-            "sha256": result.sha256,
-            "tool": result.tool,
-            "version": result.version,
-            "dialogues": len(result.dialogues),
+            "file": each.file,
+            "sha256": each.sha256,
+            "tool": each.tool,
+            "version": each.version,
+            "dialogues": len(each.dialogues),
             "figures": [
                 {"name": figure.name, "stated": figure.stated, "recomputed": figure.recomputed, "n": figure.n}
-                for figure in result.figures
+                for figure in each.figures
             ],
-            "notes": list(result.notes),
+            "notes": list(each.notes),
         }
-        for result in results
+        for each in results
     ]
 
 
@@ -203,7 +203,7 @@ def _study(
     content: dict[str, Any] = {"study": name, "applications": {"recorded": connection}}
     by_guideline: dict[str, list[Criterion]] = defaultdict(list)
     for criterion in criteria:
-        if criterion.question not in {item.question for item in by_guideline[criterion.guideline]}:
+        if criterion.question not in {each.question for each in by_guideline[criterion.guideline]}:
             by_guideline[criterion.guideline].append(criterion)
     content["guidelines"] = {
         guideline: _guideline(questions, criteria, to_check) for guideline, questions in by_guideline.items()
@@ -246,13 +246,13 @@ def _groups(rows: Sequence[Mapping[str, str]], columns: Mapping[Criterion, str])
 def _guideline(
     questions: Sequence[Criterion], criteria: Mapping[Criterion, Sequence[ToolScore]], to_check: list[str]
 ) -> dict[str, Any]:
-    scores = {item.question: _scores_of(item, criteria) for item in questions}
-    defects = {item.question: item.defect or _flagged(scores[item.question]) for item in questions}
+    scores = {each.question: _scores_of(each, criteria) for each in questions}
+    defects = {each.question: each.defect or _flagged(scores[each.question]) for each in questions}
     if not any(defects.values()):
-        first = next(item for item in questions if _scale(item, scores[item.question]) != "text")
+        first = next(each for each in questions if _scale(each, scores[each.question]) != "text")
         defects[first.question] = _guessed_defect(_scale(first, scores[first.question]))
         to_check.append(f"{first.guideline}: {first.question} {defects[first.question]}")
-    entries = {item.question: _question(item, scores[item.question]) for item in questions}
+    entries = {each.question: _question(each, scores[each.question]) for each in questions}
     stated = {question: rule for question, rule in defects.items() if rule}
     if len(questions) == 1:
         name = questions[0].question
@@ -266,8 +266,8 @@ def _scores_of(criterion: Criterion, criteria: Mapping[Criterion, Sequence[ToolS
     criterion_key = (criterion.guideline, criterion.question)
     return [
         score
-        for item, scores in criteria.items()
-        if (item.guideline, item.question) == criterion_key
+        for each, scores in criteria.items()
+        if (each.guideline, each.question) == criterion_key
         for score in scores
     ]
 
@@ -357,8 +357,8 @@ def inspect_results(
     """
     reader = _LogReader(header, file)
     dialogues = [dialogue for sample in samples if (dialogue := reader.dialogue(sample)) is not None]
-    if not dialogues and not reader.diagnostics:
-        reader.diagnostics.append(LocatedDiagnostic(file=file, message="contains no sample; expected a finished log"))
+    if not dialogues and not reader.faults:
+        reader.faults.append(LocatedDiagnostic(file=file, message="contains no sample; expected a finished log"))
     status = str(header.get("status", ""))
     unfinished = () if status == "success" else (f"the evaluation ended with status {status}",)
     failed = (f"{reader.n_failed} annotations failed in the log and have no label",) if reader.n_failed else ()
@@ -370,7 +370,7 @@ def inspect_results(
         dialogues=tuple(dialogues),
         figures=tuple(reader.figures()),
         notes=(*unfinished, *failed),
-        diagnostics=few_of(reader.diagnostics, file),
+        faults=few_of(reader.faults, file),
     )
 
 
@@ -378,7 +378,7 @@ class _LogReader:
     """Reads the samples of one log."""
 
     def __init__(self, header: Mapping[str, Any], file: str) -> None:
-        self.diagnostics: list[LocatedDiagnostic] = []
+        self.faults: list[LocatedDiagnostic] = []
         self.n_failed = 0
         self._header, self._file, self._eval = header, file, header["eval"]
         self._is_own = OWN_TAG in (self._eval.get("tags") or ())
@@ -386,11 +386,11 @@ class _LogReader:
 
     def dialogue(self, sample: Mapping[str, Any]) -> ToolDialogue | None:
         """Return the dialogue of a sample; None and an error if it has none."""
-        location = f"sample `{sample['id']}`, epoch {sample.get('epoch', 1)}"
+        place = f"sample `{sample['id']}`, epoch {sample.get('epoch', 1)}"
         error = (sample.get("error") or {}).get("message", "")
         turns, system = self._turns(sample, error=error)
         if turns is None:
-            self.diagnostics.append(LocatedDiagnostic(file=self._file, message=f"{location}: {system}"))
+            self.faults.append(LocatedDiagnostic(file=self._file, message=f"{place}: {system}"))
             return None
         columns = {"task": "" if self._is_own else str(self._eval.get("task", "")), "system_prompt": system}
         columns |= {"expected": text_of(sample.get("target")), "error": error}
@@ -421,7 +421,7 @@ class _LogReader:
         if not messages:
             given = sample.get("input")
             messages = given if isinstance(given, list) else [{"role": "user", "content": text_of(given)}]
-        problem = messages_error(messages)
+        problem = messages_fault(messages)
         return (None, problem) if problem else turns_of(messages)
 
     def _scores(self, sample: Mapping[str, Any]) -> Iterator[ToolScore]:

@@ -17,7 +17,7 @@ from theodolite.config.tool_results import (
     ToolDialogue,
     ToolScore,
     first_of,
-    messages_error,
+    messages_fault,
     number_score,
     plain_name,
     role_of,
@@ -46,8 +46,8 @@ def langsmith_dialogues(source: ResultSource) -> list[ToolDialogue]:
             messages[0] if isinstance(messages, list) and messages and isinstance(messages[0], list) else messages
         )
         replies = [message for message in (_reply_in(outputs),) if message]
-        if problem := messages_error(messages):
-            source.diagnostics.add((*path, "inputs"), problem)
+        if problem := messages_fault(messages):
+            source.faults.add((*path, "inputs"), problem)
             continue
         turns, system = turns_of([*(messages or ()), *replies])
         metadata = (run.get("extra") or {}).get("metadata") or {}
@@ -81,12 +81,12 @@ def _reply_in(outputs: Record) -> Record | None:
 def _langsmith_scores(feedback: Record) -> Iterator[ToolScore]:
     for name, stats in feedback.items():
         value = stats.get("avg") if isinstance(stats, dict) else stats
-        values = (stats.get("values") or {}) if isinstance(stats, dict) else {}
+        words = (stats.get("values") or {}) if isinstance(stats, dict) else {}
         if isinstance(value, int | float):
             yield number_score(score_criterion(name, AnnotatorKind.MODEL), value)
-        elif len(values) == 1:
+        elif len(words) == 1:
             criterion = Criterion(guideline=plain_name(name), annotator=plain_name(name), kind=AnnotatorKind.MODEL)
-            yield ToolScore(criterion=criterion, value=str(next(iter(values))))
+            yield ToolScore(criterion=criterion, value=str(next(iter(words))))
 
 
 def _longest(source: ResultSource, dialogues: list[ToolDialogue]) -> list[ToolDialogue]:
@@ -147,8 +147,8 @@ def langfuse_dialogues(source: ResultSource) -> list[ToolDialogue]:
         is_score = key and "type" not in row
         (trace.scores if is_score else trace.observations if key else trace.traces).append(row)
         if not key:
-            trace.observations += [item for item in row.get("observations") or () if isinstance(item, dict)]
-            trace.scores += [item for item in row.get("scores") or () if isinstance(item, dict)]
+            trace.observations += [one for one in row.get("observations") or () if isinstance(one, dict)]
+            trace.scores += [one for one in row.get("scores") or () if isinstance(one, dict)]
             _note_bare_scores(source, row)
     # Only calls of one trace continue each other: traces of one session have separate scores.
     shortened = [without_prefixes(list(_langfuse_trace(source, key, trace))) for key, trace in traces.items()]
@@ -167,7 +167,7 @@ def _scored_trace(score: Record) -> object:
 def _note_bare_scores(source: ResultSource, trace: Record) -> None:
     """Note that a list of traces has identifiers instead of scores, as returned by `trace.list`."""
     text = "scores are identifiers alone; export each trace with `trace.get`, or add rows of scores"
-    if any(isinstance(item, str) for item in trace.get("scores") or ()) and text not in source.notes:
+    if any(isinstance(one, str) for one in trace.get("scores") or ()) and text not in source.notes:
         source.notes.append(text)
 
 
@@ -192,9 +192,9 @@ def _langfuse_trace(source: ResultSource, key: str, trace: _LangfuseTrace) -> It
     """Yield the dialogues of one trace; an error if it has none."""
     shown = [row for row in trace.outer if _is_chat_row(row)][:1] or trace.calls or trace.outer[:1]
     pairs = [(row, _langfuse_chat(row)) for row in shown]
-    problem = messages_error(pairs[0][1], "input") if pairs else "scores a trace that the file does not have"
+    problem = messages_fault(pairs[0][1], "input") if pairs else "scores a trace that the file does not have"
     if problem:
-        source.diagnostics.add(trace.path, problem)
+        source.faults.add(trace.path, problem)
         return
     names = ("name", "trace_name") if trace.traces else ("trace_name", "provided_model_name", "model", "name")
     scores = tuple(_langfuse_score(score) for score in trace.scores)
@@ -233,7 +233,7 @@ def _langfuse_messages(role: str, value: object) -> list[Record]:
     """Return a chat or a plain text as messages; empty for any other value."""
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
-    if isinstance(value, list) and not messages_error(value):
+    if isinstance(value, list) and not messages_fault(value):
         return value
     if isinstance(value, dict) and role_of(value):
         return [value]
@@ -272,8 +272,8 @@ def opentelemetry_dialogues(source: ResultSource) -> list[ToolDialogue]:
         messages = _span_messages(span)
         if not messages:
             continue
-        if problem := messages_error(messages, "gen_ai.input.messages"):
-            source.diagnostics.add(path, problem)
+        if problem := messages_fault(messages, "gen_ai.input.messages"):
+            source.faults.add(path, problem)
             continue
         turns, system = turns_of(messages)
         names = ("gen_ai.agent.name", "gen_ai.request.model", "llm.model_name")
@@ -332,10 +332,10 @@ def _spans(source: ResultSource) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
 def _logged_events(source: ResultSource) -> dict[tuple[object, object], list[tuple[Any, Any]]]:
     """Return the events logged during each span: conventions of 2024 and 2025 log the messages."""
     result: dict[tuple[object, object], list[tuple[Any, Any]]] = defaultdict(list)
-    resources = (item for _, record in source.items() for item in record.get("resourceLogs") or ())
+    resources = (one for _, record in source.items() for one in record.get("resourceLogs") or ())
     scopes = (scope for resource in resources for scope in resource.get("scopeLogs") or ())
     records = [record for scope in scopes for record in scope.get("logRecords") or ()]
-    for record in sorted(records, key=lambda item: int(item.get("timeUnixNano") or 0)):
+    for record in sorted(records, key=lambda one: int(one.get("timeUnixNano") or 0)):
         name = record.get("eventName") or _otlp(record.get("attributes")).get("event.name")
         body = _otlp_value(record.get("body"))
         if isinstance(body, dict):
@@ -391,7 +391,7 @@ def _flat_messages(attributes: Mapping[str, Any], prefix: str) -> list[Record]:
         if name.startswith(f"{prefix}.") and number.isdigit():
             result.setdefault(int(number), {})[key.removeprefix("message.")] = value
     fields = [result[number] for number in sorted(result)]
-    return [{"role": item.get("role"), "content": item.get("content", "")} for item in fields]
+    return [{"role": one.get("role"), "content": one.get("content", "")} for one in fields]
 
 
 def _messages_in(value: object) -> list[Record]:

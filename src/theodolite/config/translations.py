@@ -82,7 +82,7 @@ class TopicTranslationSpec(Spec):
 
 
 class PackTranslationSpec(Spec):
-    """Displayed texts of a scenario pack in another language: `translations/<language>.yaml` next to `pack.yaml`."""
+    """Displayed texts of a scenario pack in another language: `translations/<language>.yaml` beside `pack.yaml`."""
 
     warning: str = ""
     """Unpleasant content that people may see."""
@@ -99,7 +99,7 @@ class PackTranslationSpec(Spec):
 
 
 class TranslationSpec(PackTranslationSpec):
-    """Displayed texts of a study in another language: `translations/<language>.yaml` next to the study file."""
+    """Displayed texts of a study in another language: `translations/<language>.yaml` beside the study file."""
 
     title: str = ""
     """Heading of the study for people."""
@@ -139,24 +139,24 @@ def _read(name: str, study: Study, known: Mapping[Key, str], context: LoadContex
     file = f"{TRANSLATIONS}/{name}.yaml"
     if not is_tag(name) or name.lower() == study.language.lower():
         message = (
-            f"`{name}` is the study's language (`language`); its texts are in the study itself"
+            f"`{name}` is the study's own language (`language`); its texts stand in the study itself"
             if is_tag(name)
-            else f"`{name}` is not a language tag; name the file after the language, e.g. `de.yaml` or `pt-BR.yaml`"
+            else f"`{name}` is not a language tag; call the file after the language, e.g. `de.yaml` or `pt-BR.yaml`"
         )
         context.diagnostics.add(LocatedDiagnostic(file=file, message=message))
         return None
     entry = context.read_spec(TRANSLATIONS, name, TranslationSpec, "translation")
     if entry is None:
         return None
-    own = dict(_own_texts(entry, known, context))
-    shared = _shared_texts(name, context)
+    own = dict(_own_words(entry, known, context))
+    shared = _shared_words(name, context)
     phrases = {**_phrases(shared), **entry.spec.phrases}
     of_packs = {key: text for spec in shared for _, key, text in _leaves(spec)}
     texts = {**{key: phrases[text] for key, text in known.items() if text in phrases}, **of_packs, **own}
-    return Translation(language=name, texts={written(key): texts[key] for key in known if key in texts})
+    return Translation(language=name, words={written(key): texts[key] for key in known if key in texts})
 
 
-def _own_texts(
+def _own_words(
     entry: Entry[TranslationSpec], known: Mapping[Key, str], context: LoadContext
 ) -> Iterator[tuple[Key, str]]:
     """Yield the texts of a study's own file; unknown parts become errors."""
@@ -194,18 +194,18 @@ def _below(value: Any, path: Path, key: Key) -> Iterator[tuple[Path, Key, str]]:
 
 
 def _unknown(entry: Entry[TranslationSpec], path: Path, key: Key, known: Mapping[Key, str]) -> LocatedDiagnostic:
-    """Return the error of a text that is not in the study, at the first unknown name."""
+    """Return the error of a text that the study does not have, at the first unknown name."""
     depth = next(n for n in range(1, len(key) + 1) if all(other[:n] != key[:n] for other in known))
     there = dict.fromkeys(
         other[depth - 1] for other in known if other[: depth - 1] == key[: depth - 1] and len(other) >= depth
     )
     where = f" in `{'/'.join(key[: depth - 1])}`" if depth > 1 else ""
     tail = did_you_mean(key[depth - 1], there) or (f"; there are: {', '.join(there)}" if there else "")
-    message = f"the study has no text `{key[depth - 1]}`{where} that people see{tail}"
+    message = f"the study has no text `{key[depth - 1]}`{where} that people read{tail}"
     return entry.diagnostic(*path[:depth], message=message, at_key=isinstance(path[depth - 1], str))
 
 
-def _shared_texts(language: str, context: LoadContext) -> list[PackTranslationSpec]:
+def _shared_words(language: str, context: LoadContext) -> list[PackTranslationSpec]:
     """Return the texts of a study's packs in a language, in their order."""
     specs = []
     for pack in context.packs:
@@ -214,7 +214,7 @@ def _shared_texts(language: str, context: LoadContext) -> list[PackTranslationSp
         if resource is not None:
             source = read_yaml(resource.raw, file)
             spec = validated(source, PackTranslationSpec, owner=f"translation `{language}` of `{pack}`")
-            context.diagnostics.add(*source.diagnostics)
+            context.diagnostics.add(*source.faults)
             specs += [spec] if spec is not None else []
     return specs
 
@@ -234,7 +234,7 @@ def _note_missing(
     listed = "; ".join(_listed(part, keys, len(parts[part])) for part, keys in lacking.items())
     message = (
         f"{n_missing} of {n_texts} texts are missing in `{translation.language}`; "
-        f"until then, people see `{study.language}`: {listed}"
+        f"until they are there, people read in `{study.language}`: {listed}"
     )
     file = f"{TRANSLATIONS}/{translation.language}.yaml"
     context.diagnostics.add(LocatedDiagnostic(file=file, message=message, severity=Severity.NOTE))

@@ -20,7 +20,7 @@ from theodolite.domain.schema import Questionnaire
 from theodolite.domain.study import Study
 from theodolite.domain.tree import TESTER, AnswersNode, Dimension, TreeDesign, TreeNode, ValueRange
 from theodolite.domain.tree_form import design_of, outline_of
-from theodolite.measurement.trees.checks import design_diagnostics
+from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.methods import methods_with
 from theodolite.testing.design import tester_blocks
@@ -76,19 +76,19 @@ def trees_to_domain(entry: Entry[StudySpec], sources: TreeSources, context: Load
         entries = [written]
     else:
         names = [form] if isinstance(form, str) else form
-        entries = [result for name in names if (result := _tree_entry(entry, name, context)) is not None]
+        entries = [result for name in names if (result := _found(entry, name, context)) is not None]
     designs = [_design(item, sources, context) for item in entries]
     return tuple(design for design in designs if design is not None)
 
 
-def _tree_entry(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[TreeSpec] | None:
-    before = len(context.diagnostics.entries)
+def _found(entry: Entry[StudySpec], name: str, context: LoadContext) -> Entry[TreeSpec] | None:
+    before = len(context.diagnostics.placed)
     result = context.read_spec(FOLDER, name, TreeSpec, "tree")
-    if result is None and len(context.diagnostics.entries) == before:
+    if result is None and len(context.diagnostics.placed) == before:
         known = context.names_in(FOLDER, ".yaml")
         near = did_you_mean(name, known) or f"; trees are {', '.join(known)}"
         message = f"there is no tree `{name}` in the study's folder or among the shipped ones{near}"
-        context.diagnostics.add(entry.diagnostic("tree", message=message, part=name))
+        context.diagnostics.add(entry.diagnostic("tree", message=message, words=name))
     return result
 
 
@@ -104,18 +104,18 @@ def _design(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) 
     try:
         design = build_design(outline_of(plain), sources) if entry.spec.topology else design_of(plain)
     except InputError as error:
-        _complain(entry, error.diagnostics or (Diagnostic(path=(), message=str(error)),), context)
+        _complain(entry, error.faults or (Diagnostic(path=(), message=str(error)),), context)
         return None
     _note_left_out(entry, sources, context)
     bound = _bound(entry, design, sources, context)
-    diagnostics = design_diagnostics(bound, methods_with(context.resolver.summaries))
+    diagnostics = design_faults(bound, methods_with(context.resolver.summaries))
     _complain(entry, diagnostics, context)
     return None if diagnostics else bound
 
 
 def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadContext) -> None:
     """Note the nodes of a custom tree's crosswalk without a question in the study; shipped trees name many."""
-    if any(result.where == SHIPPED and result.name == entry.name for result in context.resources):
+    if any(result.where == SHIPPED and result.name == entry.name for result in context.found):
         return
     dimensions = outline_of(_plain(entry)).dimensions if entry.spec.topology else ()
     items = sources.items() | sources.named_answers(dimensions)
@@ -125,11 +125,11 @@ def _note_left_out(entry: Entry[TreeSpec], sources: TreeSources, context: LoadCo
             if name not in items and not sources.rules(name):
                 near = did_you_mean(name, known)
                 message = (
-                    f"the crosswalk of `{dimension.node}` names `{name}`, for which this study has no scores and no "
-                    f"defect rule; it is ignored{near}"
+                    f"the crosswalk of `{dimension.node}` names `{name}`, of which this study has no scores and no"
+                    f" defect rule; it is left out{near}"
                 )
                 keys = ("dimensions", dimension.node, "crosswalk")
-                context.diagnostics.add(entry.diagnostic(*keys, message=message, part=name, severity=Severity.NOTE))
+                context.diagnostics.add(entry.diagnostic(*keys, message=message, words=name, severity=Severity.NOTE))
 
 
 def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
@@ -145,8 +145,8 @@ def _plain(entry: Entry[TreeSpec]) -> dict[str, Any]:
 def _complain(entry: Entry[TreeSpec], diagnostics: Iterable[Diagnostic], context: LoadContext) -> None:
     for diagnostic in diagnostics:
         path = diagnostic.path if not entry.spec.topology else diagnostic.path[:1]
-        located = entry.diagnostic(*path, message=diagnostic.message, part=diagnostic.part, at_key=diagnostic.at_key)
-        context.diagnostics.add(located)
+        placed = entry.diagnostic(*path, message=diagnostic.message, words=diagnostic.words, at_key=diagnostic.at_key)
+        context.diagnostics.add(placed)
 
 
 def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, context: LoadContext) -> TreeDesign:
@@ -163,7 +163,7 @@ def _bound(entry: Entry[TreeSpec], design: TreeDesign, sources: TreeSources, con
             question = questions.get(node.question)
             if question is None:
                 known = did_you_mean(node.question, questions) or f"; questions are {', '.join(questions) or 'none'}"
-                message = f"node `{node.name}` uses a question `{node.question}` that the study does not ask{known}"
+                message = f"node `{node.name}` is about a question `{node.question}` that the study does not ask{known}"
                 context.diagnostics.add(entry.diagnostic("nodes", node.name, "answers", message=message))
             nodes.append(replace(node, free_text=True) if question is None else _scaled(node, question))
         else:
@@ -209,7 +209,7 @@ class _PlannedAnswers:
         settings = [
             level
             for level, holder in self.settings
-            if (not node.levels or level in node.levels) and (not node.tester_type or holder in node.tester_type)
+            if (not node.levels or level in node.levels) and (not node.held_by or holder in node.held_by)
         ]
         if node.question in self.testers:
             levels = self.testers[node.question]
@@ -249,7 +249,7 @@ def _settings(study: Study) -> Iterator[tuple[str, str]]:
         return
     for block in tester_blocks(study):
         if len(block.testers):
-            yield block.level.value, block.tester_type.value
+            yield block.level.value, block.held_by.value
 
 
 def _annotators(study: Study) -> dict[str, frozenset[str]]:
@@ -356,11 +356,11 @@ def _level_messages(design: TreeDesign, planned: _PlannedAnswers, is_dead: Calla
                 if level is Level.MODEL_TESTING
                 else f"plan `people` for `{key}` under `levels`"
             )
-            yield f"nobody completes {level.value}, so {len(leaves)} of its nodes show no data: {fix}"
+            yield f"nobody holds {level.value}, so {len(leaves)} of its nodes show no data: {fix}"
 
 
 def _is_simulated(node: AnswersNode) -> bool:
-    return node.tester_type == (TesterType.SIMULATED_USER.value,)
+    return node.held_by == (TesterType.SIMULATED_USER.value,)
 
 
 def _named(names: Sequence[str]) -> str:

@@ -72,7 +72,7 @@ def without_empty(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in (None, "", {}, [], ())}
 
 
-_NOT_CLOSED = "is not closed correctly: each `{{` needs its `}}`, each `{%` its `%}` and its end"
+_NOT_CLOSED = "is not closed well: each `{{` needs its `}}`, each `{%` its `%}` and its end"
 
 _SLOT = re.compile(r"\{\{\s*[A-Za-z_]\w*\s*\}\}")
 
@@ -98,7 +98,7 @@ def syntax_problem(text: str, *, with_line: bool = True) -> str:
     if refusal is None:
         return ""
     where = f"line {refusal.line} of the template" if with_line and refusal.line > 1 else "the template"
-    return f"{where} {_parser_message(refusal)}"
+    return f"{where} {_words(refusal)}"
 
 
 def line_of_problem(text: str) -> int:
@@ -107,15 +107,15 @@ def line_of_problem(text: str) -> int:
     return max(1, refusal.line) if refusal else 1
 
 
-def _parser_message(refusal: Refusal) -> str:
+def _words(refusal: Refusal) -> str:
     """Return a parser error in plain words."""
     if not refusal.malformed:
-        return refusal.message
-    tag = _UNKNOWN_TAG.search(refusal.message)
-    return f"contains `{{% {tag[1]} %}}`, which is not supported; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
+        return refusal.words
+    tag = _UNKNOWN_TAG.search(refusal.words)
+    return f"holds `{{% {tag[1]} %}}`, which means nothing; use `if`, `for` or `raw`" if tag else _NOT_CLOSED
 
 
-def variable_notation(variable: str, text: str) -> str:
+def place_of(variable: str, text: str) -> str:
     """Return the template's notation of a variable, e.g. `{{ wish }}`."""
     result = re.search(r"\{[{%][^{}%]*\b" + re.escape(variable) + r"\b[^{}%]*[%}]\}", text)
     return result.group() if result else ""
@@ -159,20 +159,20 @@ NOUNS = {
 }
 """Name of the entries of each section of a study."""
 
-_FIELDS_OF_REQUESTS = "fields of a model's requests belong to `params`"
+_FIELDS_OF_REQUESTS = "fields of a model's requests stand under its `params`"
 
 FOREIGN = {
     **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens", "top_p"), _FIELDS_OF_REQUESTS),
-    "prompts": "fixed prompts belong to `scripts` of a scenario",
-    "providers": "tested systems belong to `applications`, language models to `models`",
-    "targets": "tested systems belong to `applications`",
-    "tests": "situations belong to `scenarios`, the rows that fill them to `personas`",
-    "assert": "`judges` and their `guidelines` define what is wrong in a reply",
-    "asserts": "`judges` and their `guidelines` define what is wrong in a reply",
+    "prompts": "fixed prompts are `scripts` of a scenario here",
+    "providers": "what is tested stands under `applications`, language models under `models`",
+    "targets": "what is tested stands under `applications`",
+    "tests": "situations stand under `scenarios`, the rows that fill them under `personas`",
+    "assert": "what would be wrong in a reply is said by `judges` and their `guidelines`",
+    "asserts": "what would be wrong in a reply is said by `judges` and their `guidelines`",
     "dataset": "recorded dialogues are an application of kind `recorded`",
-    "solver": "tested systems belong to `applications`",
-    "scorer": "judges of dialogues belong to `judges`",
-    "vars": "`rows` of `personas` fill templates",
+    "solver": "what is tested stands under `applications`",
+    "scorer": "what labels dialogues stands under `judges`",
+    "vars": "what fills templates are the `rows` of `personas`",
 }
 """Keys of other tools, with our equivalents."""
 
@@ -180,7 +180,6 @@ RENAMED = {
     "passes": "per_item",
     "judge_passes": "judges_per_item",
     "callable": "python",
-    "held_by": "tester_type",
 }
 """Former names of keys, with their current names."""
 
@@ -291,7 +290,7 @@ class _Mender:
             self._wrong_value(path, misfit)
 
     def _say(self, path: Path, message: str, *, at_key: bool = False) -> None:
-        self._source.diagnostics.append(self._source.locate(Diagnostic(path=path, message=message, at_key=at_key)))
+        self._source.faults.append(self._source.place(Diagnostic(path=path, message=message, at_key=at_key)))
 
     def _unknown_key(self, path: Path, loc: tuple[str | int, ...]) -> None:
         key = str(path[-1])
@@ -326,7 +325,7 @@ class _Mender:
         return f"; it belongs to {' or '.join(f'`{name}`' for name in sections)}"
 
     def _unknown_name(self, path: Path, misfit: Mapping[str, Any]) -> None:
-        texts = _expected_values(misfit)
+        texts = _expected_words(misfit)
         near = did_you_mean(str(path[-1]), texts) or f"; expected one of {', '.join(texts)}"
         self._say(path, f"unknown {NOUNS.get(str(path[0]), 'name')} `{path[-1]}`{near}", at_key=True)
         self._leave_out(path)
@@ -393,9 +392,9 @@ def _foreign(key: str) -> str:
 def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     kind, context = str(misfit["type"]), misfit.get("ctx", {})
     if kind in {"string_too_short", "too_short"}:
-        return "is empty; expected a value"
+        return "is empty; expected something there"
     if kind in {"literal_error", "enum"}:
-        texts = _expected_values(misfit)
+        texts = _expected_words(misfit)
         came = misfit["input"]
         meant = did_you_mean(str(came), texts) if isinstance(came, str) else ""
         return f"is {_shown(came)}{meant or '; expected one of ' + ', '.join(texts)}"
@@ -410,7 +409,7 @@ def _came_and_expected(misfit: Mapping[str, Any]) -> str:
     return f"is {_shown(misfit['input'])}; expected {expected}"
 
 
-def _expected_values(misfit: Mapping[str, Any]) -> list[str]:
+def _expected_words(misfit: Mapping[str, Any]) -> list[str]:
     """Return the words that a choice allows, from the validator's own list."""
     return re.findall(r"'([^']*)'", str(misfit["ctx"]["expected"]))
 

@@ -204,7 +204,7 @@ def _checked(before: str, after: str, path: Path, value: object) -> str:
         is_same = False
     if not is_same:
         name = ".".join(map(str, path))
-        message = f"`{name}` cannot be changed separately: other parts of the file depend on it; {_AS_TEXT}"
+        message = f"`{name}` cannot be changed alone: other parts of the file depend on how it is written; {_AS_TEXT}"
         raise InputError(message)
     return after
 
@@ -346,7 +346,7 @@ def _written(value: Value, *, margin: int, in_flow: bool, style: str = "") -> st
 
 
 def _snippet(text: str, margin: int) -> str:
-    """Return a piece of YAML as written after `key:`: a scalar or flow collection next to it, a block below it."""
+    """Return a piece of YAML as written after `key:`: a scalar or flow collection beside it, a block below it."""
     node, lines = _root(text), text.split("\n")
     indented = "".join("\n" + (" " * (margin + _INDENT) + line if line.strip() else "") for line in lines)
     is_below = isinstance(node, MappingNode | SequenceNode) and not node.flow_style

@@ -86,7 +86,7 @@ class YamlSource:
         values: Position of the value at each path.
         renamed: Path in the file for each path that a repair renamed.
         dropped: Paths that were removed because of an error.
-        diagnostics: YAML errors of the text.
+        faults: YAML errors of the text.
     """
 
     file: str
@@ -96,9 +96,9 @@ class YamlSource:
     values: dict[Path, SourceLocation] = field(default_factory=dict)
     renamed: dict[Path, Path] = field(default_factory=dict)
     dropped: set[Path] = field(default_factory=set)
-    diagnostics: list[LocatedDiagnostic] = field(default_factory=list)
+    faults: list[LocatedDiagnostic] = field(default_factory=list)
 
-    def locate(self, diagnostic: Diagnostic) -> LocatedDiagnostic:
+    def place(self, diagnostic: Diagnostic) -> LocatedDiagnostic:
         """Return an error with file, line and column."""
         location = self._location(diagnostic)
         text = f"{diagnostic.message}; {diagnostic.fix}" if diagnostic.fix else diagnostic.message
@@ -128,9 +128,9 @@ class YamlSource:
             if path in self.keys:
                 return self.keys[path]
         location = self.values.get(path, SourceLocation(line=1, column=1, width=1))
-        return self._find_part(location, diagnostic.part) if diagnostic.part else location
+        return self._find_words(location, diagnostic.words) if diagnostic.words else location
 
-    def _find_part(self, location: SourceLocation, text: str) -> SourceLocation:
+    def _find_words(self, location: SourceLocation, text: str) -> SourceLocation:
         """Narrow the span of a value to some words in it; block texts are searched line by line."""
         for number in range(location.line, min(location.line + 200, len(self.lines) + 1)):
             start = location.column - 1 if number == location.line else 0
@@ -141,21 +141,21 @@ class YamlSource:
 
 
 def read_yaml(raw: bytes, file: str) -> YamlSource:
-    """Return the content of a YAML file; its YAML errors are in `diagnostics`."""
+    """Return the content of a YAML file; its YAML errors are in `faults`."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         message = f"is not UTF-8: byte 0x{raw[error.start]:02x}; save the file as UTF-8"
-        return YamlSource(file=file, lines=[], diagnostics=[LocatedDiagnostic(file=file, line=line, message=message)])
+        return YamlSource(file=file, lines=[], faults=[LocatedDiagnostic(file=file, line=line, message=message)])
     source = YamlSource(file=file, lines=[strike_out(line) for line in _LINE_END.split(text)])
     try:
         node = _remembered(text) if len(text) <= _LONGEST_REMEMBERED else _composed(text)
     except YAMLError as error:
-        source.diagnostics.append(_syntax_diagnostic(source, error))
+        source.faults.append(_syntax_diagnostic(source, error))
         return source
     except RecursionError:
-        source.diagnostics.append(LocatedDiagnostic(file=file, message="is nested too deeply"))
+        source.faults.append(LocatedDiagnostic(file=file, message="is nested too deeply to be read"))
         return source
     _YamlReader(source).read_root(node)
     return source
@@ -182,34 +182,34 @@ def _syntax_diagnostic(source: YamlSource, error: YAMLError) -> LocatedDiagnosti
         file=source.file,
         line=line,
         column=column,
-        message=_syntax_message(error, excerpt, column),
+        message=_syntax_words(error, excerpt, column),
         excerpt=excerpt,
     )
 
 
-def _syntax_message(error: YAMLError, excerpt: str, column: int) -> str:
+def _syntax_words(error: YAMLError, excerpt: str, column: int) -> str:
     """Report the error in our own words, because the parser's are for its developers."""
     problem = str(getattr(error, "problem", "") or error)
     if excerpt[column - 1 : column] == "\t" or "'\\t'" in problem:
-        return "a tab where YAML requires spaces; indent with spaces"
+        return "a tab stands where YAML wants spaces; indent with spaces"
     if "expected ',' or" in problem and (bracket := excerpt[column - 1 : column]) in ("[", "{"):
-        return f"a `,` is missing before this, or a value that contains `{bracket}` is not in quotes"
+        return f"a `,` is missing before this, or a value that holds `{bracket}` is not in quotes"
     known = {
         "mapping values": "a second `:` in one value; put the value in quotes",
-        "undefined alias": "`*name` refers to an anchor `&name` that is not defined before it",
-        "another document": "a second document starts here; a file contains one study",
+        "undefined alias": "`*name` stands for something that `&name` never named before",
+        "another document": "a second document begins here; one file holds one study",
         "end of stream": "the file ends inside a quoted text; a closing quote is missing",
-        "block end": "the indentation matches no line above; keys of one mapping start in the same column",
+        "block end": "the indentation fits nothing above; keys of one mapping begin in one column",
         "expected ',' or": "a `,` or a closing bracket is missing before this",
-        "cannot start any token": "a value cannot start with this character; put it in quotes",
+        "cannot start any token": "a value cannot begin with this character; put it in quotes",
         "could not find expected ':'": "a key without `:`; write `key: value`",
-        "special characters": "control character; remove it",
-        "duplicate anchor": "two anchors have this name; names must be unique",
+        "special characters": "a control character stands here; take it out",
+        "duplicate anchor": "two anchors have this name; give each its own",
     }
     for mark, text in known.items():
         if mark in problem:
             return text
-    return "is not valid YAML from here; check for a missing quote, bracket or colon"
+    return "cannot be read as YAML from here on; look for a missing quote, bracket or colon"
 
 
 class _YamlReader:
@@ -225,7 +225,7 @@ class _YamlReader:
         if node is None:
             self._complain("is empty; expected a study, e.g. `study: support-bot` in its first line")
         elif not isinstance(node, MappingNode):
-            self._complain("contains no keys; expected `key: value` lines, e.g. `study: support-bot`", node=node)
+            self._complain("holds no keys; expected `key: value` lines, e.g. `study: support-bot`", node=node)
         else:
             self._source.content = self._read(node, ())
 
@@ -233,10 +233,10 @@ class _YamlReader:
         self._n_nodes += 1
         self._source.values.setdefault(path, _location_of(node))
         if id(node) in self._open or self._n_nodes > _MOST_NODES:
-            self._complain("an anchor contains itself or expands without end", node=node)
+            self._complain("an anchor holds itself or grows without end", node=node)
             return Scalar("", "null")
         if str(node.tag).startswith(("tag:yaml.org,2002:python", "!")):
-            self._complain("tag (`!...`); write the value without it", node=node)
+            self._complain("a tag (`!...`) stands here; write the value without it", node=node)
             return Scalar(str(node.value) if isinstance(node, ScalarNode) else "", "str")
         self._open.add(id(node))
         content = self._read_kind(node, path)
@@ -264,7 +264,7 @@ class _YamlReader:
                 continue
             first[look] = line
             if unseen := next((letter for letter in key if not (letter.isprintable() or letter in _JOINERS)), ""):
-                self._complain(f"a name contains U+{ord(unseen):04X}, an invisible character; remove it", node=key_node)
+                self._complain(f"a name holds U+{ord(unseen):04X}, which nobody can see; take it out", node=key_node)
             self._source.keys.setdefault((*path, key), _location_of(key_node))
             value = self._read(value_node, (*path, key))
             is_header = bool(path) and path[-1] == "headers"
@@ -279,7 +279,7 @@ class _YamlReader:
             return value
         self._strike(value.strip(), node)
         remedy = f"give `key_header: {name}`, and `key:` the name of an environment variable"
-        self._complain(f"header `{name}` carries a key; {remedy}. The value is not shown", node=node)
+        self._complain(f"header `{name}` carries a key; {remedy}. It is not repeated on screen", node=node)
         return Scalar("*" * len(value), "secret")
 
     def _without_secret(self, key: str, value: Content, node: Node) -> Content:
@@ -292,15 +292,15 @@ class _YamlReader:
         if not who:
             return value
         self._strike(who, node)
-        if value.tag != "secret":  # otherwise its shape gave it away, and it has its error already
-            self._complain(f"{WORDS}. The value is not shown", node=node)
+        if value.tag != "secret":  # otherwise its shape gave it away, and it has its fault already
+            self._complain(f"{WORDS}. It is not repeated on screen", node=node)
         return Scalar(without_userinfo(value), "secret")
 
     def _scalar(self, node: Node) -> Scalar:
         text = str(node.value)
         if holds_secret(text):
-            wording = "this is a secret; store it in an environment variable and set `key:` to the variable's name"
-            self._complain(f"{wording}. The value is not shown", node=node)
+            wording = "a secret stands here; keep it in an environment variable and give `key:` the variable's name"
+            self._complain(f"{wording}. It is not repeated on screen", node=node)
             return Scalar(strike_out(text), "secret")
         return Scalar(text, str(node.tag).rpartition(":")[2])
 
@@ -319,7 +319,7 @@ class _YamlReader:
     def _complain(self, message: str, *, node: Node | None = None) -> None:
         location = _location_of(node) if node is not None else SourceLocation(line=0, column=0, width=1)
         lines = self._source.lines
-        self._source.diagnostics.append(
+        self._source.faults.append(
             LocatedDiagnostic(
                 file=self._source.file,
                 line=location.line,
@@ -366,7 +366,7 @@ def _typed_scalar(scalar: Scalar) -> bool | int | float | str | None:
 
 _WIDTH = 78
 
-_WIDEST_LOCATION = 40
+_WIDEST_PLACE = 40
 
 _FEW = 50
 
@@ -396,14 +396,14 @@ class LocatedDiagnostic:
     excerpt: str = ""
 
     @property
-    def location(self) -> str:
+    def place(self) -> str:
         """`file`, `file:line`, or for errors `file:line:column`."""
         column = self.column if self.severity is Severity.ERROR else 0
         numbers = [str(number) for number in (self.line, column) if number]
         return ":".join([self.file, *numbers])
 
     @property
-    def text(self) -> str:
+    def words(self) -> str:
         """The message, preceded by the severity unless it is an error."""
         return self.message if self.severity is Severity.ERROR else f"{self.severity.value}: {self.message}"
 
@@ -413,15 +413,15 @@ class Diagnostics:
     """Collects diagnostics, unordered; `first` is the file that is shown first."""
 
     first: str = ""
-    entries: dict[LocatedDiagnostic, None] = field(default_factory=dict)
+    placed: dict[LocatedDiagnostic, None] = field(default_factory=dict)
 
     def add(self, *diagnostics: LocatedDiagnostic) -> None:
         """Add diagnostics, each once."""
-        self.entries.update(dict.fromkeys(diagnostics))
+        self.placed.update(dict.fromkeys(diagnostics))
 
     def in_order(self) -> tuple[LocatedDiagnostic, ...]:
         """Return the diagnostics, worst first, then in file order."""
-        names = dict.fromkeys([self.first, *(diagnostic.file for diagnostic in self.entries)])
+        names = dict.fromkeys([self.first, *(diagnostic.file for diagnostic in self.placed)])
         files = {name: index for index, name in enumerate(names)}
 
         def rank(diagnostic: LocatedDiagnostic) -> tuple[int, bool, int, int, int]:
@@ -433,7 +433,7 @@ class Diagnostics:
                 diagnostic.column,
             )
 
-        return tuple(sorted(self.entries, key=rank))
+        return tuple(sorted(self.placed, key=rank))
 
 
 def few_of(diagnostics: Sequence[LocatedDiagnostic], file: str) -> tuple[LocatedDiagnostic, ...]:
@@ -459,8 +459,8 @@ def render_diagnostics(
         ending: Text after the number of errors.
     """
     shown = list(diagnostics if limit is None else diagnostics[:limit])
-    longest = max((len(diagnostic.location) for diagnostic in shown), default=0)
-    width = min(max(longest + 2, min(longest + 3, 18)), _WIDEST_LOCATION)
+    longest = max((len(diagnostic.place) for diagnostic in shown), default=0)
+    width = min(max(longest + 2, min(longest + 3, 18)), _WIDEST_PLACE)
     lines: list[str] = []
     for number, diagnostic in enumerate(shown):
         lines += _wrapped(diagnostic, width)
@@ -474,10 +474,10 @@ def render_diagnostics(
 def _wrapped(diagnostic: LocatedDiagnostic, width: int) -> list[str]:
     """Return position and message, wrapped to the terminal's width."""
     lines = textwrap.wrap(
-        printable(diagnostic.text), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
+        printable(diagnostic.words), _WIDTH + 2 - width, break_long_words=False, break_on_hyphens=False
     )
-    location = printable_line(diagnostic.location)
-    if len(diagnostic.location) >= width:  # a path that leaves no room next to it gets a separate line
+    location = printable_line(diagnostic.place)
+    if len(diagnostic.place) >= width:  # a path that leaves no room beside it gets its own line
         return [location, *(" " * width + line for line in lines)]
     first, rest = lines[0] if lines else "", lines[1:]
     return [f"{location:<{width}}{first}", *(" " * width + line for line in rest)]
@@ -492,32 +492,31 @@ def _closing(diagnostics: Sequence[LocatedDiagnostic], ending: str) -> list[str]
 
 def _excerpt(diagnostic: LocatedDiagnostic, *, color: bool) -> list[str]:
     """Show the line with carets under the marked span, cut to the terminal's width."""
-    width = _WIDTH - 8
+    room = _WIDTH - 8
     start = (
-        max(0, diagnostic.column - 1 + diagnostic.width - width + 3)
-        if diagnostic.column + diagnostic.width > width
+        max(0, diagnostic.column - 1 + diagnostic.width - room + 3)
+        if diagnostic.column + diagnostic.width > room
         else 0
     )
     text = printable(diagnostic.excerpt[start:].replace("\t", " "))
-    if len(text) > width:
-        text = text[: width - 3] + "..."
+    if len(text) > room:
+        text = text[: room - 3] + "..."
     indent = " " * (diagnostic.column - 1 - start)
-    carets = "^" * max(1, min(diagnostic.width, width - len(indent)))
+    carets = "^" * max(1, min(diagnostic.width, room - len(indent)))
     if color:
         carets = f"\x1b[31m{carets}\x1b[0m"
     return [f"{diagnostic.line:>5} | {text}", f"      | {indent}{carets}"]
 
 
 class InvalidStudyError(StudyError):
-    """A study's files have errors; `located_diagnostics` has the position of each."""
+    """A study's files have errors; `placed` has the position of each."""
 
     def __init__(
-        self, located_diagnostics: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
+        self, placed: tuple[LocatedDiagnostic, ...], *, ending: str = "Nothing was run, nothing was sent."
     ) -> None:
         """Set the errors, worst first; `ending` states their consequence."""
-        plain = (
-            Diagnostic(path=(), message=diagnostic.text, severity=diagnostic.severity)
-            for diagnostic in located_diagnostics
+        diagnostics = (
+            Diagnostic(path=(), message=diagnostic.words, severity=diagnostic.severity) for diagnostic in placed
         )
-        super().__init__(render_diagnostics(located_diagnostics, ending=ending), diagnostics=plain)
-        self.located_diagnostics = located_diagnostics
+        super().__init__(render_diagnostics(placed, ending=ending), faults=diagnostics)
+        self.placed = placed

@@ -41,7 +41,6 @@ from theodolite.demo.people import (
     load_review,
     people_file,
 )
-from theodolite.demo.records import load_criteria, load_guesses, load_messages, load_tester_members
 from theodolite.demo.studies import kitchen_of, lay_out_event
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.choices import Impact, UserType
@@ -108,7 +107,7 @@ def seed(folder: str) -> HostedStudy:
 
 
 def furnish(hosted: HostedStudy) -> None:
-    """Publish the study; load answers, flags, labels, earlier participants and messages, and the second event."""
+    """Publish the study; load answers, flags, questions, labels and earlier participants, and the second event."""
     load_edition(hosted, hosted.memberships.get(role=Role.ORGANISER.value).account)
     load_review(hosted)
     load_labels(hosted)
@@ -116,11 +115,6 @@ def furnish(hosted: HostedStudy) -> None:
     load_series_review(hosted)
     load_gate(hosted)
     load_kitchen(kitchen_of(Path(hosted.folder)))
-    content = testers_file()
-    load_tester_members(hosted)
-    load_guesses(hosted, content["guesses"])
-    load_messages(hosted, content["messages"])
-    load_criteria(hosted, content["criteria"])
 
 
 _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
@@ -132,8 +126,8 @@ def doors(request: HttpRequest) -> HttpResponse:
     content = people_file()
     offered = {
         "people": [(slugify(role), role, name) for role, name in content["people"].items()],
-        "gate": [(slug, item["says"], item["name"]) for slug, item in content["gate"].items()],
-        "kitchen": [(slug, item["says"], item["name"]) for slug, item in content["kitchen"]["doors"].items()],
+        "gate": [(slug, one["says"], one["name"]) for slug, one in content["gate"].items()],
+        "kitchen": [(slug, one["says"], one["name"]) for slug, one in content["kitchen"]["doors"].items()],
     }
     return render(request, "web/accounts/demo.html", offered)
 
@@ -208,7 +202,7 @@ def load_testers(hosted: HostedStudy) -> None:
 
 def _load(hosted: HostedStudy, event: EventContext, store: DjangoStore) -> None:
     content = testers_file()
-    testers, names = content["testers"], [item.name for item in event.study.applications]
+    testers, names = content["testers"], [one.name for one in event.study.applications]
     clocks = [EarlierClock(_AGO * (len(testers) - number) / len(testers)) for number in range(len(testers))]
     sessions = {
         (number, application): _session_held(
@@ -245,7 +239,7 @@ class EarlierClock(SystemClock):
         return super().now() - self._ago
 
     def move_on(self, by: timedelta) -> None:
-        """Advance the clock."""
+        """Let time pass."""
         self._ago -= by
 
 
@@ -341,7 +335,7 @@ def _session_held(
     done = own["choices"].get("done")
     end_session(event, session.key, task_done=None if done is None else done == "yes")
     questionnaire = next(
-        item for item in event.study.questionnaires if item.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
+        one for one in event.study.questionnaires if one.name == f"tv-spoilers-{level.value.replace(' ', '-')}"
     )
     numbers = dict(zip(content["asked"][level.value], own["numbers"], strict=True))
     response = QuestionnaireResponse(
@@ -383,8 +377,8 @@ def _profile(level: Level, age: str) -> PersonProfile:
 
 def _session(event: EventContext, level: Level, number: int, application: str) -> Session:
     study, scenario = event.study, event.study.scenarios[0]
-    names = [item.name for item in study.applications]
-    index = (names.index(application) + number) % len(names)
+    names = [one.name for one in study.applications]
+    place = (names.index(application) + number) % len(names)
     return Session(
         key=_key(number, application),
         study=study.name,
@@ -397,8 +391,8 @@ def _session(event: EventContext, level: Level, number: int, application: str) -
         application=application,
         application_version=study.application_version(application),
         slot=BEYOND + number,
-        index=index,
-        alias=f"Application {'KM'[index]}",
+        place=place,
+        alias=f"Application {'KM'[place]}",
     )
 
 
@@ -431,22 +425,22 @@ def _code(
     coders = [_participant(hosted, role) for role in (Role.ANALYST, Role.SENIOR)]
     study, responses = event.study, store.events.responses.in_study(event.study.name)
     save_codebook(store, _codebook(study, content["codes"], coders[0]))
-    save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_attempts("").question_key,)))
-    project = coding_project(store, study, (*responses, *notes_in(study, store.events.dialogues.summaries(study.name))))
+    save_codebook(store, _codebook(study, content["ways"], coders[0], name=WAYS, covers=(_attempts("").place,)))
+    room = coding_project(store, study, (*responses, *notes_in(study, store.events.dialogues.summaries(study.name))))
     coded = [(_about(sessions[number, application]), codings) for number, application, *codings in content["codings"]]
     coded += [(_attempts(sessions[number, app].session), codings) for number, app, *codings in content["tried"]]
     for answer, codings in coded:
         for coder, names in zip(coders, codings, strict=False):
-            save_coding(store, project, answer, coder, names, "")
+            save_coding(store, room, answer, coder, names, "")
         if len(codings) > len(coders):
             disputed = coding_project(store, study, responses)
             resolve_disagreement(store, disputed, answer, codings[-1], by=coders[0], rationale=TALKED)
     for number, application, hidden in content["quotes"]:
-        release_quote(store, project, _about(sessions[number, application]), _words(hidden), by=coders[0])
+        release_quote(store, room, _about(sessions[number, application]), _words(hidden), by=coders[0])
 
 
 def _codebook(study: Study, codes: Sequence[Content], by: str, **facts: Any) -> Codebook:
-    written = tuple(Code(**{name: str(text) for name, text in code.items()}) for code in codes)
+    written = tuple(Code(**{name: str(words) for name, words in code.items()}) for code in codes)
     return Codebook(study=study.name, codes=written, revision=0, by=by, **facts)
 
 
@@ -503,7 +497,7 @@ def _labelled(context: StudyContext) -> None:
 
 def _rows(content: Content, dialogue: Dialogue) -> Iterator[tuple[str, ...]]:
     """Yield both coders' answers on a dialogue of a human tester."""
-    if dialogue.tester_type is not TesterType.PERSON:
+    if dialogue.held_by is not TesterType.PERSON:
         return
     shown_replies = {
         name for turn in dialogue.turns for name, (_, text) in content["replies"].items() if text == turn.response

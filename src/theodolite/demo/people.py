@@ -165,13 +165,13 @@ def load_gate(hosted: HostedStudy) -> None:
     link = content["link"]
     RecruitLink.objects.create(hosted=hosted, kind=RecruitLink.Kind.OPEN, name=link["name"], most=link["most"])
     book(organiser, hosted.memberships.get(role=Role.FIELD_TESTER.value), slots["open"].token, now)
-    for item in content["gate"].values():
-        if "screened" not in item:
-            invite(organiser, hosted, Role.RED_TEAMER, name=item["name"])
+    for one in content["gate"].values():
+        if "screened" not in one:
+            invite(organiser, hosted, Role.RED_TEAMER, name=one["name"])
             continue
-        tester = _screened(hosted, item["name"], passed=item["screened"] == "yes")
-        if "slot" in item:
-            book(organiser, tester, slots[item["slot"]].token, now)
+        tester = _screened(hosted, one["name"], passed=one["screened"] == "yes")
+        if "slot" in one:
+            book(organiser, tester, slots[one["slot"]].token, now)
 
 
 def _slot(hosted: HostedStudy, organiser: Account, content: Mapping[str, Any], now: datetime) -> TimeSlot:
@@ -179,9 +179,9 @@ def _slot(hosted: HostedStudy, organiser: Account, content: Mapping[str, Any], n
     if content.get("from") == "tomorrow":
         start = now.replace(hour=9, minute=0, second=0, microsecond=0) + timedelta(days=1)
     begins, ends = (start + timedelta(hours=content[end]) for end in ("begins", "ends"))
-    role, capacity, where = Role.FIELD_TESTER.value, content["capacity"], content["where"]
+    role, places, where = Role.FIELD_TESTER.value, content["places"], content["where"]
     return TimeSlot.objects.create(
-        hosted=hosted, role=role, begins=begins, ends=ends, capacity=capacity, where=where, made_by=organiser
+        hosted=hosted, role=role, begins=begins, ends=ends, places=places, where=where, made_by=organiser
     )
 
 
@@ -201,7 +201,7 @@ def load_kitchen(folder: Path) -> None:
         folder: Folder of its study.
     """
     content = people_file()["kitchen"]
-    accounts = {slug: demo_account(slug, item["name"]) for slug, item in content["doors"].items()}
+    accounts = {slug: demo_account(slug, one["name"]) for slug, one in content["doors"].items()}
     hosted = host_study(str(folder), accounts[content["organiser"]])
     if hosted.state == HostedStudy.State.OPEN:
         return
@@ -297,7 +297,7 @@ async def _complete(store: Store, study: Study, content: Sequence[dict[str, Any]
     await store.start()
     try:
         run = store.open_run(study, draw_plan(study, ())[0])
-        dialogues = [_dialogue(run, study, number, item) for number, item in enumerate(content, first)]
+        dialogues = [_dialogue(run, study, number, each) for number, each in enumerate(content, first)]
         units = [_unit(dialogue, number) for number, dialogue in enumerate(dialogues, first)]
         store.add_units(run, units)
         for unit, dialogue in zip(units, dialogues, strict=True):
@@ -324,7 +324,7 @@ def _dialogue(run: Run, study: Study, number: int, content: dict[str, Any]) -> D
         scenario=scenario.name,
         scenario_version=version_of(scenario),
         level=Level(str(content["level"])),
-        tester_type=TesterType.SCRIPT,
+        held_by=TesterType.SCRIPT,
         pair_key=digest("demo", str(number)),
         cluster=f"demo {number}",
         turns=(),
@@ -362,31 +362,29 @@ def load_review(hosted: HostedStudy) -> None:
     suspect(records(), queue, keys)
     add_dialogues(records(), queue, keys)
     people = {name: _annotator(hosted, queue, name) for name in content["annotators"]}
-    reservations = {
+    claims = {
         (number, category, name): _answered(queue, people[name], key, category, values)
         for number, (key, dialogue) in enumerate(zip(keys, content["dialogues"], strict=True), start=1)
         for category, answers in dialogue["answers"].items()
         for name, values in answers.items()
     }
     for number, dialogue in enumerate(content["dialogues"], start=1):
-        own = [reservation for (of, _, _), reservation in reservations.items() if of == number]
+        own = [claim for (of, _, _), claim in claims.items() if of == number]
         _submitted_earlier(own, days=dialogue.get("ago", 0))
     for flag in content["flags"]:
-        reservation = reservations[flag["dialogue"], flag["category"], flag["by"]]
+        claim = claims[flag["dialogue"], flag["category"], flag["by"]]
         raised = Flag(kind=FlagKind(flag["kind"]), turn=flag["turn"], note=flag["note"])
-        cases.flag(reservation, people[flag["by"]], raised)
+        cases.flag(claim, people[flag["by"]], raised)
     for thread in content["threads"]:
-        _ask(queue, people[thread["by"]], reservations[thread["dialogue"], thread["category"], thread["by"]], thread)
+        _ask(queue, people[thread["by"]], claims[thread["dialogue"], thread["category"], thread["by"]], thread)
     senior = Membership.objects.get(hosted=hosted, role=Role.SENIOR.value).participant
-    review.open_calibration(
-        records(), queue, keys[content["calibration"]["dialogue"] - 1], content["calibration"]["category"], by=senior
-    )
+    review.open_room(records(), queue, keys[content["room"]["dialogue"] - 1], content["room"]["category"], by=senior)
 
 
-def _submitted_earlier(reservations: Sequence[str], *, days: int) -> None:
+def _submitted_earlier(claims: Sequence[str], *, days: int) -> None:
     """Move submissions of annotations to earlier days, so that pages over several days show data."""
     if days:
-        ReservationRow.objects.filter(token__in=reservations).update(submitted=timezone.now() - timedelta(days=days))
+        ReservationRow.objects.filter(token__in=claims).update(submitted=timezone.now() - timedelta(days=days))
 
 
 def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
@@ -398,13 +396,13 @@ def _annotator(hosted: HostedStudy, queue: str, name: str) -> str:
     return member.participant
 
 
-def _ask(queue: str, participant: str, reservation: str, thread: dict[str, Any]) -> None:
+def _ask(queue: str, participant: str, claim: str, thread: dict[str, Any]) -> None:
     anchor = Anchor(
         kind=AnchorKind.TURN,
         category=thread["category"],
         question=thread["question"],
         turn=thread["turn"],
-        reservation=reservation,
+        reservation=claim,
     )
     cases.begin_thread(records(), queue, participant, anchor, thread["text"])
 
@@ -414,7 +412,7 @@ def _answered(queue: str, participant: str, dialogue: str, category: str, values
     assignment.offer(queue, [(dialogue, category)], participant)
     work = assignment.next_work(records(), queue, participant, category=category)
     if work is None:
-        message = f"the demonstration offered {category} of {dialogue} to someone who cannot accept it"
+        message = f"the demonstration offered {category} of {dialogue} to somebody who cannot take it"
         raise InputError(message)
     task = submission.task(records(), work.token, participant)
     while task.open:
@@ -424,8 +422,8 @@ def _answered(queue: str, participant: str, dialogue: str, category: str, values
     return work.token
 
 
-def _give(reservation: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
-    for ref in left:
-        value = values[ref.question] if ref.turn is None else values[ref.question][ref.turn - 1]
-        answer = Answer(question=ref.question, outcome=Outcome.ANSWERED, value=str(value), turn=ref.turn)
-        submission.save_answer(reservation, participant, answer)
+def _give(claim: str, participant: str, left: Sequence[OpenQuestion], values: dict[str, Any]) -> None:
+    for place in left:
+        value = values[place.question] if place.turn is None else values[place.question][place.turn - 1]
+        answer = Answer(question=place.question, outcome=Outcome.ANSWERED, value=str(value), turn=place.turn)
+        submission.save_answer(claim, participant, answer)

@@ -19,16 +19,16 @@ class DemoStudy:
 
     Attributes:
         name: Name of the study and of its folder.
-        text: One-line description.
+        words: One-line description.
     """
 
     name: str
-    text: str
+    words: str
 
 
 DEMO_STUDIES = (
-    DemoStudy(name="xstest-replay", text="5 recorded applications, 2,250 dialogues, 2 people"),
-    DemoStudy(name="spoiler-guard", text="toy bot and SCRIPTED user: shows only the mechanics"),
+    DemoStudy(name="xstest-replay", words="5 recorded applications, 2,250 dialogues, 2 people"),
+    DemoStudy(name="spoiler-guard", words="a toy and a SCRIPTED user: shows the loop, no more"),
 )
 
 
@@ -55,7 +55,7 @@ def lay_out_event(folder: Path) -> None:
 
 
 def kitchen_of(folder: Path) -> Path:
-    """Return the folder of the second, small event next to the first one's files."""
+    """Return the folder of the second, small event beside the first one's files."""
     return folder / "kitchen"
 
 

@@ -1,1 +1,1 @@
-"""Domain types: frozen, validated records without I/O."""
+"""The nouns: frozen, validated records without I/O."""

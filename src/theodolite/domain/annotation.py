@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -25,7 +25,7 @@ class Outcome(StrEnum):
 NON_RESPONSE_OPTIONS = {UNABLE: Outcome.MISSING, NOT_APPLICABLE: Outcome.NOT_APPLICABLE}
 """Words that a person may use instead of a value, with the resulting outcome."""
 
-NON_RESPONSE_NAMES = {outcome: name for name, outcome in NON_RESPONSE_OPTIONS.items()}
+NON_RESPONSE_NAMES = {outcome: words for words, outcome in NON_RESPONSE_OPTIONS.items()}
 """The inverse mapping."""
 
 
@@ -146,7 +146,7 @@ class Annotation:
         control: Answer to the control question: `FAILED` or `UNANSWERED` if that holds for any vote.
         answered_as: Model name reported by the judge's endpoint; several names are on separate lines.
         shown: The displayed order.
-        annotation_no: Number of the annotator's annotation under this guideline, from 1; 0 if unknown.
+        sitting: Number of the annotator's annotation under this guideline, from 1; 0 if unknown.
     """
 
     unit: str
@@ -162,7 +162,7 @@ class Annotation:
     control: Control = Control.NOT_ASKED
     answered_as: str = ""
     shown: ShownOrder = NOT_VARIED
-    annotation_no: int = field(default=0, metadata={"stored_as": "sitting"})
+    sitting: int = 0
 
     @property
     def is_ungrounded(self) -> bool:

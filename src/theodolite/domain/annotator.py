@@ -63,7 +63,7 @@ class Voting:
             message = f"a lead has 1 vote at least and `most` at most; lead={self.lead}, most={self.most}"
             raise InputError(message)
         if not 0 < self.price < 1 or min(self.prior) <= 0:
-            message = f"`price` must be between 0 and 1 and `prior` above 0; price={self.price}, prior={self.prior}"
+            message = f"`price` lies between 0 and 1 and `prior` above 0; price={self.price}, prior={self.prior}"
             raise InputError(message)
 
 

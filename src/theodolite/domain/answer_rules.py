@@ -531,6 +531,4 @@ def reason_of(annotation: Annotation, answer: Answer, guideline: Guideline) -> s
     if answer.reasoning:
         return answer.reasoning
     texts = {question.name for question in guideline.instrument.questions if question.scale.kind is ScaleKind.TEXT}
-    return " ".join(
-        item.value for item in annotation.answers if item.question in texts and item.turn is None and item.value
-    )
+    return " ".join(one.value for one in annotation.answers if one.question in texts and one.turn is None and one.value)

@@ -290,8 +290,8 @@ class AnswerTable:
             quote, and 1 more for a reason in words.
         characters: Characters of all texts of and about each session; count.
         unreadable_replies: Partition to the first reply that fits no label.
-        stubbed_endpoints: Names of endpoints with scripted replies instead of a model, in order of appearance.
-        stubbed_annotators: Names of annotators with scripted replies instead of a model.
+        stubbed_endpoints: Names of endpoints where a script answered for a model, in order of appearance.
+        stubbed_annotators: Names of annotators where a script answered for a model.
         model_names: Annotator to the names that its endpoint reported.
         shown_orders: Annotator and position to the displayed order of the annotation, as text, and the
             annotation's number among the annotator's own. Only annotators whose annotations are counted.
@@ -362,7 +362,7 @@ class AnswerTable:
 
 
 def without_suggestions(table: AnswerTable, reference: str) -> AnswerTable:
-    """Return a table without the labels of people who saw a judge's suggestions; the same table if no one did.
+    """Return a table without the labels of people who saw a judge's suggestions; the same table if nobody did.
 
     Final labels of these dialogues are left out too, because they rest on labels with suggestions.
 

@@ -144,8 +144,8 @@ class ModelEndpoint:
     def longest_reply(self) -> int:
         """Maximum length of a reply in tokens, from `params` or the default."""
         nested = [self.params.get(name) for name in _NESTED]
-        fields = [self.params, *(item for item in nested if isinstance(item, Mapping))]
-        limits = [item.get(name) for item in fields for name in _LONGEST]
+        fields = [self.params, *(one for one in nested if isinstance(one, Mapping))]
+        limits = [one.get(name) for one in fields for name in _LONGEST]
         return next((limit for limit in limits if isinstance(limit, int)), USUAL_REPLY)
 
     @property

@@ -58,7 +58,7 @@ class Codebook:
         by: Opaque key of its author.
         note: Description of the change and its reason.
         name: Its name; empty for the default of questions without their own.
-        covers: References of its questions, as in `OpenAnswer.question_key`; empty without a name.
+        covers: References of its questions, as in `OpenAnswer.place`; empty without a name.
     """
 
     study: str
@@ -72,14 +72,14 @@ class Codebook:
     def __post_init__(self) -> None:
         """Reject codes without a name or meaning, and duplicate names; lists all errors."""
         names = [code.name.casefold() for code in self.codes]
-        problems = [f"`{code.name}` has no meaning" for code in self.codes if not code.definition.strip()]
+        problems = [f"`{code.name}` says not what it means" for code in self.codes if not code.definition.strip()]
         problems += ["a code has no name"] if "" in names else []
         problems += [
-            f"two codes have the name `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name
+            f"two codes are called `{name}`" for name in dict.fromkeys(names) if names.count(name) > 1 and name
         ]
         problems += [] if names else ["there is no code"]
-        problems += [f"`{self.name}` does not list its questions"] if self.name and not self.covers else []
-        problems += ["a codebook for specific questions needs a name"] if self.covers and not self.name else []
+        problems += [f"`{self.name}` does not say which questions it is for"] if self.name and not self.covers else []
+        problems += ["a codebook for some questions alone has no name"] if self.covers and not self.name else []
         if problems:
             message = f"a codebook names each code once and defines it: {'; '.join(problems)}"
             raise InputError(message)
@@ -135,7 +135,7 @@ class OpenAnswer:
     question: str
 
     @property
-    def question_key(self) -> str:
+    def place(self) -> str:
         """The question, as `questionnaire.question`."""
         return f"{self.questionnaire}.{self.question}"
 
@@ -281,10 +281,10 @@ class CodedState(StrEnum):
     NO_CONSENSUS = "no consensus"
 
 
-DISAGREED: Final = (CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS)
+DIFFERING: Final = (CodedState.DISPUTED, CodedState.NO_CONSENSUS, CodedState.CONSENSUS)
 """States of answers with different codings, those without a discussion first."""
 
-CODED: Final = (CodedState.ALIKE, *DISAGREED)
+CODED: Final = (CodedState.ALIKE, *DIFFERING)
 """States of answers that all assigned coders have coded."""
 
 
@@ -356,14 +356,14 @@ class CodingWork:
         latest = {book.name: book for book in self.codebooks.values()}
         return dict(sorted(latest.items()))
 
-    def codebook_for(self, question_key: str) -> Codebook | None:
+    def codebook_for(self, place: str) -> Codebook | None:
         """Return the current codebook for a question; None if there is none.
 
         Args:
-            question_key: Reference of the question, as in `OpenAnswer.question_key`.
+            place: Reference of the question, as in `OpenAnswer.place`.
         """
         books = self.current
-        return next((book for book in books.values() if question_key in book.covers), books.get(""))
+        return next((book for book in books.values() if place in book.covers), books.get(""))
 
     def is_due(self, coding: Coding) -> bool:
         """Return whether an answer must be coded again, because a relevant part of the codebook has changed."""
@@ -382,7 +382,7 @@ class CodingWork:
     def waits(self, answer: OpenAnswer, coder: str) -> bool:
         """Return whether a coder must code an answer: for the first time, or again."""
         own = self.own(answer, coder)
-        if coder in self.away or self.codebook_for(answer.question_key) is None:
+        if coder in self.away or self.codebook_for(answer.place) is None:
             return False
         if own is not None:
             return self.is_due(own)
@@ -415,7 +415,7 @@ class CodingWork:
         by_answer: dict[OpenAnswer, list[Coding]] = {}
         is_due: dict[tuple[str, str, tuple[str, ...]], bool] = {}  # many answers have the same codes
         for coding in self.codings:
-            kind = coding.answer.question_key, coding.codebook, coding.codes
+            kind = coding.answer.place, coding.codebook, coding.codes
             if kind not in is_due:
                 is_due[kind] = self.is_due(coding)
             if not is_due[kind]:
@@ -431,7 +431,7 @@ class CodingWork:
             yield CodedAnswer(answer=answer, codings=codings, resolution=settlement)
 
     def _holds(self, answer: OpenAnswer, codebook: str, codes: Sequence[str]) -> bool:
-        now, then = self.codebook_for(answer.question_key), self.codebooks.get(codebook)
+        now, then = self.codebook_for(answer.place), self.codebooks.get(codebook)
         return now is not None and then is not None and not now.outdates(then, codes)
 
 
@@ -448,7 +448,7 @@ TRIED: Final = Questionnaire(
         questions=(
             Question(
                 name="tried",
-                text="What was tried, how was it refined, and what was the result?",
+                text="What was tried, how was it refined, and what came of it?",
                 scale=Scale(kind=ScaleKind.TEXT),
             ),
         ),

@@ -48,7 +48,7 @@ def passages_in(name: str, text: str) -> tuple[Passage, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class FoundPassages:
     """Result of one search in the record of a dialogue.
 
     Attributes:
@@ -60,14 +60,14 @@ class SearchResult:
     passages: tuple[Passage, ...]
 
 
-SEARCH_HEADING = 'Passages found for "{query}": {n}'
+FOUND = 'Passages found for "{query}": {n}'
 """Start of the record of a search."""
 
 
-def search_text(query: str, passages: Sequence[Passage]) -> str:
+def found_text(query: str, passages: Sequence[Passage]) -> str:
     """Return the results of a search in the form that applications read."""
     parts = [f"[{number}] {passage.name}\n{passage.text}" for number, passage in enumerate(passages, start=1)]
-    return "\n\n".join([SEARCH_HEADING.format(query=query, n=len(passages)), *parts])
+    return "\n\n".join([FOUND.format(query=query, n=len(passages)), *parts])
 
 
 def in_turn(number: int, text: str) -> str:
@@ -80,7 +80,7 @@ def material_with(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def split_searches(material: str, prompts: Sequence[str]) -> tuple[str, tuple[SearchResult, ...]]:
+def found_in(material: str, prompts: Sequence[str]) -> tuple[str, tuple[FoundPassages, ...]]:
     """Return source material without the records of searches, and the results of these searches.
 
     Args:
@@ -93,18 +93,16 @@ def split_searches(material: str, prompts: Sequence[str]) -> tuple[str, tuple[Se
         >>> found_in(material, ["Returns?"]) == ("We sell coats.", (FoundPassages(turn=1, passages=passages),))
         True
     """
-    heads = [
-        in_turn(number, SEARCH_HEADING.format(query=prompt, n="")) for number, prompt in enumerate(prompts, start=1)
-    ]
+    heads = [in_turn(number, FOUND.format(query=prompt, n="")) for number, prompt in enumerate(prompts, start=1)]
     first = f"\n\n{material}".find(f"\n\n{heads[0]}") if heads else -1
     if first < 0:
         return material, ()
-    rest, results = material[first:], []
+    rest, found_passages = material[first:], []
     for number, head in enumerate(heads, start=1):
         following = rest.find(f"\n\n{heads[number]}") if number < len(heads) else -1
         own, rest = (rest[:following], rest[following + 2 :]) if following >= 0 else (rest, "")
-        results.append(SearchResult(turn=number, passages=_passages(own.removeprefix(head))))
-    return material[: max(0, first - 2)], tuple(results)
+        found_passages.append(FoundPassages(turn=number, passages=_passages(own.removeprefix(head))))
+    return material[: max(0, first - 2)], tuple(found_passages)
 
 
 def _passages(record: str) -> tuple[Passage, ...]:
@@ -190,7 +188,7 @@ class Dialogue:
         scenario: Name of the scenario.
         scenario_version: Content hash of the scenario.
         level: Level of testing.
-        tester_type: Tester type.
+        held_by: Tester type.
         pair_key: Hash of the tester's side and the repeat number; two
             applications' dialogues with equal pair keys are a pair.
         cluster: Common property of similar dialogues: the persona or script.
@@ -199,7 +197,7 @@ class Dialogue:
         repeat: Number of the repetition, from 1.
         persona: The persona, for simulated users.
         groups: Group name to value, for splits and defect rules.
-        scripted: Names of the endpoints with scripted replies instead of a model.
+        scripted: Names of the endpoints at which a script answered instead of a model.
         context: Source material of the whole dialogue; that of single turns is in the turns.
         strategies: Attacks that a red teamer tried in it, and their outcomes.
     """
@@ -211,7 +209,7 @@ class Dialogue:
     scenario: str
     scenario_version: str
     level: Level
-    tester_type: TesterType
+    held_by: TesterType
     pair_key: str
     cluster: str
     turns: tuple[Turn, ...]

@@ -55,7 +55,7 @@ class Diagnostic:
         fix: Remedy, unless the message states it.
         severity: Whether it prevents a run.
         at_key: Whether the position is the key itself rather than its value.
-        part: The affected part of the value; empty for the whole value.
+        words: The affected words of the value; empty for the whole value.
     """
 
     path: tuple[str | int, ...]
@@ -63,7 +63,7 @@ class Diagnostic:
     fix: str = ""
     severity: Severity = Severity.ERROR
     at_key: bool = False
-    part: str = ""
+    words: str = ""
 
 
 def closest(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
@@ -88,12 +88,12 @@ class TheodoliteError(Exception):
 
 
 class InputError(TheodoliteError):
-    """The user's input is invalid; `diagnostics` lists all errors."""
+    """The user's input is invalid; `faults` lists all errors."""
 
-    def __init__(self, message: str, *, diagnostics: Iterable[Diagnostic] = ()) -> None:
+    def __init__(self, message: str, *, faults: Iterable[Diagnostic] = ()) -> None:
         """Store the message and the errors that it summarises."""
         super().__init__(message)
-        self.diagnostics = tuple(diagnostics)
+        self.faults = tuple(faults)
 
 
 class StudyError(InputError):

@@ -29,7 +29,7 @@ from theodolite.domain.findings.risks import RiskFinding
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.identity import canonical_json
 from theodolite.domain.study_parts import ContaminationCheck
-from theodolite.domain.tree_finding import TreeFinding, TreeOrder
+from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 
 __all__ = [
     "Confusion",
@@ -127,7 +127,7 @@ class StrategyTally:
         strategy: Name of the strategy.
         application: Name of the application.
         level: Level of testing, as text.
-        tester_type: Tester type, as text.
+        held_by: Tester type, as text.
         planned: Dialogues planned with it; count.
         tries: Completed dialogues with it; count.
         attempts: Attempts in them; count.
@@ -143,7 +143,7 @@ class StrategyTally:
     strategy: str
     application: str
     level: str
-    tester_type: str
+    held_by: str
     planned: int
     tries: int
     attempts: int
@@ -165,7 +165,7 @@ class Findings:
         claims: Evidence from dialogues on the applications' claims.
         strategies: Attacks that red teamers tried, and their outcomes.
         trees: Results of measurement trees.
-        tree_orders: Relations of the applications on each tree.
+        standings: Relations of the applications on each tree.
         judge_diagnostics: Behaviour of judges.
         realisms: Simulated users compared with people, for scenarios with dialogues of both.
         responses: Testers' answers after their sessions, one entry for each questionnaire and level.
@@ -192,7 +192,7 @@ class Findings:
     claims: tuple[ClaimTest, ...] = ()
     strategies: tuple[StrategyTally, ...] = ()
     trees: tuple[TreeFinding, ...] = ()
-    tree_orders: tuple[TreeOrder, ...] = ()
+    standings: tuple[TreeStanding, ...] = ()
     judge_diagnostics: tuple[JudgeDiagnostics, ...] = ()
     realisms: tuple[Realism, ...] = ()
     responses: tuple[ResponseFinding, ...] = ()
@@ -309,7 +309,7 @@ class ValidationReport:
     lacking: tuple[str, ...] = ()
 
     @staticmethod
-    def in_current_form(text: str) -> str:
+    def in_present_shape(text: str) -> str:
         """Return the JSON of a validation report with typed subjects, for reports of any version (ADR-0061)."""
         validation_report = json.loads(text)
         if all("subject" in entry for entry in validation_report["measurements"]):

@@ -204,8 +204,8 @@ class LevelPlan:
     opens: str = ""
     closes: str = ""
 
-    def capacity(self, stratum: str) -> int:
-        """Return the number of people in a part of the level: a type of user with a quota, or the rest."""
+    def places(self, stratum: str) -> int:
+        """Return the number of places in a part of the level: a type of user with a quota, or the rest."""
         return self.quotas.get(stratum, 0) if stratum else self.people - sum(self.quotas.values())
 
     def of_runs(self) -> LevelPlan:
@@ -410,13 +410,13 @@ class Series:
         """
         entered = {name for team in self.teams for name in team.applications}
         deviations = [
-            *_beyond("application", applications, entered, "does not belong to any of its teams"),
+            *_beyond("application", applications, entered, "belongs to none of its teams"),
             *_beyond("scenario", scenarios, self.plan.scenarios, "is not in its plan"),
             *_beyond("user type", user_types, [kind.value for kind in self.user_types]),
         ]
         if self.risks:
             unknown = [next(iter(names)) for names in risks if not set(names) & set(self.risks)]
-            deviations += [f"risk `{name}` is not among those that it announced" for name in unknown]
+            deviations += [f"risk `{name}` is none of those that it announced" for name in unknown]
         return tuple(deviations)
 
     def untested(
@@ -431,7 +431,7 @@ class Series:
         """
         return (
             *_untested_pairs(self, pairs),
-            *(f"risk `{name}` is not in any study" for name in self.risks if name not in risks),
+            *(f"risk `{name}` is in no study" for name in self.risks if name not in risks),
             *(f"no study calls for users of type `{kind.value}`" for kind in self.user_types if kind not in user_types),
         )
 
@@ -441,19 +441,16 @@ def _untested_pairs(series: Series, pairs: Collection[tuple[str, str]]) -> Itera
     scenarios = series.plan.scenarios
     absent = [name for name in applications if all(tested != name for tested, _ in pairs)]
     left_out = [name for name in scenarios if all(tested != name for _, tested in pairs)]
-    yield from (f"application `{name}` is not in any study" for name in absent)
-    yield from (f"scenario `{name}` is not in any study" for name in left_out)
+    yield from (f"application `{name}` is in no study" for name in absent)
+    yield from (f"scenario `{name}` is in no study" for name in left_out)
     for application in applications:
         for scenario in scenarios:
             if application not in absent and scenario not in left_out and (application, scenario) not in pairs:
-                yield f"application `{application}` is tested in scenario `{scenario}` in no study"
+                yield f"application `{application}` meets scenario `{scenario}` in no study"
 
 
 def _beyond(
-    noun: str,
-    names: Collection[str],
-    preregistered: Collection[str],
-    text: str = "is not among those that it announced",
+    noun: str, names: Collection[str], preregistered: Collection[str], text: str = "is none of those that it announced"
 ) -> Iterator[str]:
     if preregistered:
         yield from (f"{noun} `{name}` {text}" for name in names if name not in preregistered)

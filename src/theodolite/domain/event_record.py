@@ -97,20 +97,20 @@ class IdentifyingSpan:
         kind: Kind of revealed information.
         start: Index of the first character, from 0.
         end: Index after the last character.
-        text: The words.
+        words: The words.
     """
 
     kind: IdentifyingKind
     start: int
     end: int
-    text: str
+    words: str
 
 
 def masked(text: str, identifying_spans: Iterable[IdentifyingSpan]) -> str:
     """Return a text with the characters of identifying spans replaced one by one, so that all indices stay valid.
 
     Example:
-        >>> found = IdentifyingSpan(kind=IdentifyingKind.PHONE, start=5, end=9, text="0815")
+        >>> found = IdentifyingSpan(kind=IdentifyingKind.PHONE, start=5, end=9, words="0815")
         >>> masked("Call 0815 now", [found])
         'Call \N{BULLET}\N{BULLET}\N{BULLET}\N{BULLET} now'
     """
@@ -129,8 +129,8 @@ def apart(identifying_spans: Iterable[IdentifyingSpan]) -> tuple[IdentifyingSpan
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-FEWEST_GUESSES = 10
-"""Minimum number of guesses for a p-value, the same as for a rate: fewer guesses are shown one by one."""
+FEWEST_GUESSES = 5
+"""Minimum number of guesses for a p-value: with two options, five right guesses are the first with p < 0.05."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +236,7 @@ class EventFinding:
     """Findings about an event besides its dialogues.
 
     Attributes:
-        blinding: Results of the blinding assessment.
+        leaks: Results of the blinding assessment.
         exposures: Exposure of participants, one entry for each level.
         withdrawals: Withdrawals, one entry for each kind.
         topics: Avoided topics.
@@ -244,7 +244,7 @@ class EventFinding:
             unknown languages last.
     """
 
-    blinding: tuple[BlindingAssessment, ...] = ()
+    leaks: tuple[BlindingAssessment, ...] = ()
     exposures: tuple[ExposureTally, ...] = ()
     withdrawals: tuple[WithdrawalTally, ...] = ()
     topics: tuple[TopicTally, ...] = ()

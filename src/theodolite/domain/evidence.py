@@ -32,7 +32,7 @@ from theodolite.domain.estimate import ValidationReport
 from theodolite.domain.event_record import EventRecord
 from theodolite.domain.findings.number import SchemaTally
 from theodolite.domain.findings.order import RunScores
-from theodolite.domain.findings.realism import RoleBreakCheck, StyleSummary
+from theodolite.domain.findings.realism import RoleBreakCheck, SpokenSide
 from theodolite.domain.findings.risks import CombinedReview
 from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.live import LiveDialogueSummary
@@ -140,8 +140,8 @@ class AnswerTableBuilder:
         self._model_names[name].update(dict.fromkeys(annotation.answered_as.splitlines()))
         if annotation.scripted:
             self._stubbed_annotators[name] = None
-        if annotation.annotation_no:
-            self._shown_orders[name][position] = self._intern((annotation.shown.text, annotation.annotation_no))
+        if annotation.sitting:
+            self._shown_orders[name][position] = self._intern((annotation.shown.text, annotation.sitting))
 
     def _add_rows(
         self,
@@ -348,18 +348,18 @@ class Evidence:
         spending: Its cost.
         spending_parts: The cost by application, stage and model, without replies to participants.
         role_breaks: Findings of the checks of simulated users during the pass; None without checks.
-        style_summaries: Style of people's and simulated users' texts in the same scenarios, as
+        spoken: Style of people's and simulated users' texts in the same scenarios, as
             numbers from one pass over the records; None if not computed.
         schemas: Use of answer schemas, for annotators whose requests had one.
         responses: Latest revisions of testers' answers after their sessions; annotators never see them.
-        notes: Notes of red teamers during testing, as free-text answers.
+        notes: Notes of red teamers during testing, as answers in their own words.
         answered: Position in the plan of each dialogue with such a response, by key.
         reviews: Findings of people who read a session's dialogues and questionnaire together.
         annotator_attributes: Self-described groups: attribute to annotator to group.
         coding: Coding of free-text answers; None if it has not started.
         event: Participants' records other than dialogues and answers: guesses, exposure, withdrawals.
         criteria: Statements on how annotators were recruited, selected and assigned.
-        all_sessions: People's sessions for the current version of the study.
+        sittings: People's sessions for the current version of the study.
         earlier_scores: Scores of earlier finished runs by application, guideline and annotator; oldest run first.
     """
 
@@ -374,7 +374,7 @@ class Evidence:
     spending: Spending = field(default_factory=Spending)
     spending_parts: tuple[SpendingPart, ...] = ()
     role_breaks: tuple[RoleBreakCheck, ...] | None = None
-    style_summaries: tuple[StyleSummary, ...] | None = None
+    spoken: tuple[SpokenSide, ...] | None = None
     schemas: tuple[SchemaTally, ...] = ()
     responses: tuple[QuestionnaireResponse, ...] = ()
     notes: tuple[QuestionnaireResponse, ...] = ()
@@ -384,12 +384,12 @@ class Evidence:
     coding: CodingWork | None = None
     event: EventRecord = field(default_factory=EventRecord)
     criteria: tuple[StatedCriteria, ...] = ()
-    all_sessions: tuple[Session, ...] = ()
+    sittings: tuple[Session, ...] = ()
     earlier_scores: tuple[RunScores, ...] = ()
 
 
 def blind_evidence(evidence: Evidence) -> Evidence:
-    """Return evidence without labels of people who saw a judge's suggestions; the same evidence if no one did.
+    """Return evidence without labels of people who saw a judge's suggestions; the same evidence if nobody did.
 
     Agreement, the validation of judges and corrections of their rates use it: labels with suggestions
     follow the judge and cannot show how good it is.

@@ -272,7 +272,7 @@ def answered_by(entry: JournalEntry, state: Waiting | Returned[Result]) -> Waiti
         ReplayError: If the entry answers another request, or the flow has ended.
     """
     if isinstance(state, Returned):
-        message = f"the journal contains a reply at position {entry.position}, but the flow has ended"
+        message = f"the journal holds a reply at position {entry.position}, but the flow has ended"
         raise ReplayError(message)
     if entry.position != state.position or entry.request_hash != version_of(state.request):
         message = (

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from statistics import NormalDist
 from typing import Final
 
 from theodolite.domain.errors import InputError
@@ -128,7 +127,7 @@ def _unit_problem(form: GateForm, number: float, unit: str) -> str:
             return "" if unit in {plural, plural[:-1]} else f"`{form.value}` takes {plural}"
     if unit != "%":
         return f"`{form.value}` takes a percentage"
-    return "a percentage must be at most 100" if number > 100 else ""
+    return "a percentage is at most 100" if number > 100 else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,6 +268,8 @@ def needed(value: float, limit: float, confidence: float) -> int | None:
         The score test behind Wilson's interval (https://doi.org/10.1080/01621459.1927.10502953): the limit
         leaves the interval as soon as n (value - limit)^2 > z^2 limit (1 - limit).
     """
+    from statistics import NormalDist
+
     if value == limit:
         return None
     z = NormalDist().inv_cdf(0.5 + confidence / 2)

@@ -96,7 +96,7 @@ _Write: TypeAlias = Callable[[Any], str]
 """Converts a value of one type to its text."""
 
 
-class _RecordSchema(NamedTuple):
+class _Shape(NamedTuple):
     """The writer of the records of one type.
 
     Attributes:
@@ -113,7 +113,7 @@ class _RecordSchema(NamedTuple):
 
 
 @cache
-def _schema_of(kind: type) -> _RecordSchema | None:
+def _schema_of(kind: type) -> _Shape | None:
     """Return the writer of a type's records; None for a type that is not a record."""
     if not dataclasses.is_dataclass(kind):
         return None
@@ -121,7 +121,7 @@ def _schema_of(kind: type) -> _RecordSchema | None:
     members = tuple((f'"{stored_name(field)}":', _default(field)) for field in compared)
     tag = f'"{TYPE_TAG}":"{type_name(kind)}"'
     has_all = compared and all(default is dataclasses.MISSING for _, default in members)
-    return _RecordSchema(
+    return _Shape(
         members=members,
         values=_taking([field.name for field in compared]),
         tag=tag,
@@ -139,7 +139,7 @@ def _default(field: dataclasses.Field[object]) -> object:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _record(record: object, schema: _RecordSchema, *, is_tagged: bool = True) -> str:
+def _record(record: object, schema: _Shape, *, is_tagged: bool = True) -> str:
     entries: list[str] = []
     for (key, default), value in zip(schema.members, schema.values(record)):  # noqa: B905  # made for each other
         if value is default:
@@ -216,8 +216,8 @@ _WRITERS: tuple[tuple[type | tuple[type, ...], _Write], ...] = (  # the first th
 def version_of(record: Record) -> str:
     """Return the content hash of a record: 64 hexadecimal digits.
 
-    The hash covers a type tag and the number of the canonical form in addition to the content, so that an empty
-    persona and an empty scenario differ.
+    The hash covers a type tag and the number of the canonical form beside the
+    content, so that an empty persona and an empty scenario differ.
     """
     return version_and_text(record)[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from theodolite.domain.errors import InputError
@@ -97,12 +97,12 @@ class Label:
     Attributes:
         value: Stored value, in every language.
         meaning: Its definition.
-        text: Displayed text in another language; empty for the value itself.
+        words: Displayed text in another language; empty for the value itself.
     """
 
     value: str
     meaning: str = ""
-    text: str = field(default="", metadata={"stored_as": "words"})
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

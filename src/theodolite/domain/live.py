@@ -55,7 +55,7 @@ class LiveTurn:
         cause: Description of the latest error, only for organisers.
         tries: Number of calls to the application; count.
         broke: Whether the person marked it as a broken guardrail.
-        self_identifications: Words by which the response identifies itself; recorded, never deleted.
+        claims: Words by which the response identifies itself; recorded, never deleted.
         tokens_in: Tokens read; count, 0 if unknown.
         tokens_out: Tokens written; count, 0 if unknown.
         cost_microusd: Cost in millionths of a US dollar; None if no price is known.
@@ -74,7 +74,7 @@ class LiveTurn:
     cause: str = ""
     tries: int = 1
     broke: bool = False
-    self_identifications: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
     tokens_in: int = 0
     tokens_out: int = 0
     cost_microusd: int | None = None
@@ -221,7 +221,7 @@ class LiveDialogueSummary:
         kind: The last failure.
         groups: Attributes that the participant states, by name.
         strategies: Strategies and attempts that a red teamer noted.
-        tester_type: Tester type; a person, unless it was imported.
+        held_by: Tester type; a person, unless it was imported.
     """
 
     key: str
@@ -235,7 +235,7 @@ class LiveDialogueSummary:
     kind: FailureKind | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
     strategies: tuple[Strategy, ...] = ()
-    tester_type: TesterType = TesterType.PERSON
+    held_by: TesterType = TesterType.PERSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +289,7 @@ class RecordedDialogue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedDialogue:
+class BroughtDialogue:
     """A dialogue conducted elsewhere, and its position in a study.
 
     Attributes:
@@ -297,7 +297,7 @@ class ImportedDialogue:
         application: Name of an application of the study.
         scenario: Name of a scenario of the study.
         level: Level of testing.
-        tester_type: Kind of tester: a person, or a recording without more information.
+        held_by: Kind of tester: a person, or a recording without more information.
         turns: The turns.
         tester: The tester's name in the file; empty if there is none.
         repeat: Number among dialogues of the same item and application, from 1.
@@ -308,7 +308,7 @@ class ImportedDialogue:
     application: str
     scenario: str
     level: Level
-    tester_type: TesterType
+    held_by: TesterType
     turns: tuple[RecordedTurn, ...]
     tester: str = ""
     repeat: int = 1
@@ -316,7 +316,7 @@ class ImportedDialogue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedResult:
+class BroughtResult:
     """An imported dialogue as a run stores it.
 
     Attributes:
@@ -331,7 +331,7 @@ class ImportedResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportSummary:
+class BroughtIn:
     """Result of an import of dialogues.
 
     Attributes:

@@ -259,7 +259,7 @@ class ScoreColumns(Sequence[Score]):
         """Return whether another sequence contains equal scores in the same order."""
         if not isinstance(other, Sequence) or len(other) != len(self):
             return NotImplemented if not isinstance(other, Sequence) else False
-        return all(item == two for item, two in zip(self, other, strict=True))
+        return all(one == two for one, two in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
         """Return a hash by length and values."""
@@ -378,7 +378,7 @@ class AlertKind(StrEnum):
     PEN_ROSE = "order became more random"
     PEN_FELL = "order became more monotonous"
     CIN_ROSE = "scores slide within windows"
-    LIS_FELL = "increasing subsequences became shorter"
+    LIS_FELL = "rising threads became shorter"
     JUDGE_DRIFT = "judge drifts on the anchors"
     RECALIBRATION_DUE = "re-calibration is due"
 

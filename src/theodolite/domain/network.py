@@ -65,8 +65,8 @@ class NetworkUse:
 
 
 WORDS = (
-    "an address must not contain a user or password; store the key in an environment variable and set `key:` to the "
-    "variable's name"
+    "an address may hold no user and no password;"
+    " keep the key in an environment variable and give `key:` the variable's name"
 )
 """Message about an address with a user or a password, without the address itself."""
 
@@ -112,7 +112,7 @@ def refuse_userinfo(record: str, address: str) -> None:
         raise InputError(message)
 
 
-_SECRET_PATTERNS = re.compile(
+_SHAPES = re.compile(
     r"""
     \bsk-[A-Za-z0-9_-]{12,}
     | \b(?:ghp|gho|ghs|github_pat)_[A-Za-z0-9_]{20,}
@@ -176,12 +176,12 @@ def _struck_query(match: re.Match[str]) -> str:
 
 def strike_out(text: str) -> str:
     """Return the text with everything that looks like a secret replaced by stars of equal length."""
-    return _QUERY.sub(_struck_query, _SECRET_PATTERNS.sub(lambda match: "*" * len(match.group()), text))
+    return _QUERY.sub(_struck_query, _SHAPES.sub(lambda match: "*" * len(match.group()), text))
 
 
 def holds_secret(text: str) -> bool:
     """Return whether something in the text looks like a secret."""
-    return _SECRET_PATTERNS.search(text) is not None or any(_is_random(match[2]) for match in _QUERY.finditer(text))
+    return _SHAPES.search(text) is not None or any(_is_random(match[2]) for match in _QUERY.finditer(text))
 
 
 def is_variable_name(text: str) -> bool:

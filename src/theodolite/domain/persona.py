@@ -73,9 +73,9 @@ class PersonaGroup:
         """Reject users with a memory of less than one turn."""
         require_counts(f"persona group `{self.name}`", history=self.history)
 
-    def key(self, index: int) -> str:
+    def key(self, place: int) -> str:
         """Return the key of the persona for a row, e.g. `customers-3`; rows count from 0."""
-        return f"{self.name}-{index + 1}"
+        return f"{self.name}-{place + 1}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ TITLES: Final[Mapping[str, str]] = MappingProxyType(
         "paraphrase": "the request in other words",
         "translation": "the request translated into other languages",
         "adaptive": "adapts to each reply and steps back after a refusal",
-        OWN_WAY: "the tester's own strategy",
+        OWN_WAY: "a way of the tester's own",
     }
 )
 """One-line descriptions of the shipped strategies, by the names that study files use."""

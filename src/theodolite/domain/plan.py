@@ -46,7 +46,7 @@ class Slot:
 
     @property
     def key(self) -> str:
-        """Its name within its study, regardless of the holder, e.g. `red teaming 7`; counted from 1."""
+        """Its name within its study, whoever holds it, e.g. `red teaming 7`; counted from 1."""
         return " ".join(part for part in (self.level.value, self.stratum, str(self.number + 1)) if part)
 
 
@@ -85,7 +85,7 @@ class Setting:
         application: Name of the application.
         scenario: Name of the scenario.
         level: Level of testing.
-        tester_type: Tester type.
+        held_by: Tester type.
         cluster: Common property of similar dialogues; empty if none are similar.
         groups: Group name to value.
         kind: Kind of tester.
@@ -97,7 +97,7 @@ class Setting:
     application: str
     scenario: str
     level: Level
-    tester_type: TesterType
+    held_by: TesterType
     cluster: str
     groups: Mapping[str, str]
     kind: TesterKind
@@ -116,7 +116,7 @@ class PlannedSession:
         scenario: Name of the scenario.
         tester: A completed persona, a script or a simulated red teamer.
         level: Level of testing.
-        tester_type: Tester type.
+        held_by: Tester type.
         repeat: Number of the repetition, from 1.
         pair_key: Hash of what the tester's side sees and the repeat, without
             application or judge; 64 hexadecimal digits.
@@ -129,7 +129,7 @@ class PlannedSession:
     scenario: str
     tester: Tester
     level: Level
-    tester_type: TesterType
+    held_by: TesterType
     pair_key: str
     cluster: str
     repeat: int = 1
@@ -142,7 +142,7 @@ class PlannedSession:
             application=self.application,
             scenario=self.scenario,
             level=self.level,
-            tester_type=self.tester_type,
+            held_by=self.held_by,
             cluster=self.cluster,
             groups=self.groups,
             kind=KINDS[type(self.tester)],
@@ -190,12 +190,12 @@ class Sessions(Protocol):
 class ListedSessions:
     """Sessions that are in a list."""
 
-    __slots__ = ("_listed", "_positions")
+    __slots__ = ("_listed", "_places")
 
     def __init__(self, sessions: Iterable[PlannedSession]) -> None:
         """Store the sessions in the given order."""
         self._listed = tuple(sessions)
-        self._positions = {session.label: position for position, session in enumerate(self._listed)}
+        self._places = {session.label: position for position, session in enumerate(self._listed)}
 
     def __len__(self) -> int:
         """Return their number."""
@@ -223,7 +223,7 @@ class ListedSessions:
 
     def find(self, label: str) -> int | None:
         """Return the position of a label; None if no session has it."""
-        return self._positions.get(label)
+        return self._places.get(label)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,7 +334,7 @@ class EventSessions(JoinedSessions):
         self.left_out = frozenset(left_out)
 
 
-def run_sessions(sessions: Sessions) -> Sessions:
+def held_by_runs(sessions: Sessions) -> Sessions:
     """Return the sessions that are in the run's own plan."""
     return sessions.planned if isinstance(sessions, EventSessions) else sessions
 

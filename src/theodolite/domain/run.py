@@ -194,7 +194,7 @@ class FailureKind(StrEnum):
     REJECTED = "rejected the request"
     SERVER_FAULT = "answered with an error"
     MALFORMED_REPLY = "answered in an unknown form"
-    EMPTY_REPLY = "returned an empty reply"
+    EMPTY_REPLY = "gave an empty reply"
     CONTENT_REFUSED = "withheld the reply by its own filter"
     TEMPLATE = "could not be filled in"
     REPLAY = "does not fit its journal"

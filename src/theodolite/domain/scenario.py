@@ -52,14 +52,14 @@ class TestPacket:
 
     def outcome_of(self, response: str) -> AttemptOutcome:
         """Return the result of an attempt, as far as the packet's signs show."""
-        if first_match(self.release_signs, response):
+        if found(self.release_signs, response):
             return AttemptOutcome.RELEASED
-        if self.release_signs and (first_match(self.refusal_signs, response) or not self.refusal_signs):
+        if self.release_signs and (found(self.refusal_signs, response) or not self.refusal_signs):
             return AttemptOutcome.WITHHELD
         return AttemptOutcome.UNCLEAR
 
 
-def first_match(signs: tuple[str, ...], text: str) -> str:
+def found(signs: tuple[str, ...], text: str) -> str:
     """Return the first text that one of some regular expressions matches; empty for none."""
     for sign in signs:
         if match := re.search(sign, text, re.IGNORECASE):
@@ -102,7 +102,7 @@ class Scenario:
         corpus: Source of the search for each prompt; matches become the material of that turn.
         passages: Maximum number of passages per search; count.
         attacks: Names of the strategies that simulated red teamers try in it.
-        own_strategies: Cards of the strategies that come from a plugin.
+        brought: Cards of the strategies that come from a plugin.
         aims: Answers that the simulated users want to hear.
         attacker: Name of the model for strategies that need one; empty for none.
         guidelines: Names of the guidelines for its dialogues; empty for all.
@@ -127,7 +127,7 @@ class Scenario:
     aims: tuple[Aim, ...] = ()
     attacker: str = ""
     guidelines: tuple[str, ...] = ()
-    own_strategies: tuple[StrategyInfo, ...] = field(default=(), metadata={"stored_as": "brought"})
+    brought: tuple[StrategyInfo, ...] = ()
     questionnaires: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -153,5 +153,5 @@ def strategy_title(scenarios: Iterable[Scenario], name: str) -> str:
         scenarios: The study's; they include the strategies of plugins.
         name: Name in study files.
     """
-    titles = {card.name: card.title for scenario in scenarios for card in scenario.own_strategies}
+    titles = {card.name: card.title for scenario in scenarios for card in scenario.brought}
     return titles.get(name) or TITLES.get(name) or name.replace("_", " ")

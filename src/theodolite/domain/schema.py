@@ -81,7 +81,7 @@ class AnnotationSchema:
         named = (route.first, *route.on_violation, *route.otherwise) if route else ()
         strange = [name for name in named if name not in names]
         if strange:
-            message = f"schema `{self.name}` routes to `{strange[0]}`, which is not one of its categories {names}"
+            message = f"schema `{self.name}` routes to `{strange[0]}`, which is none of its categories {names}"
             raise InputError(message)
 
     def category(self, name: str) -> Category:

@@ -94,13 +94,13 @@ class Session:
         application: Name of the application.
         application_version: Content hash of the application.
         slot: Number of the slot, from 0.
-        index: Index among the sessions of the slot, from 0.
+        place: Index among the sessions of the slot, from 0.
         stratum: Stratum that the slot belongs to.
         alias: Alias of the application for the person, e.g. `Application K`.
         state: State of the session.
         clock: Its duration.
         task_done: Whether the person states that the task was completed; None if not stated.
-        imported: Whether the dialogue was imported from a file.
+        brought: Whether the dialogue was imported from a file.
         language: Language in which the person read the study at its start, as a tag; empty if unknown.
     """
 
@@ -115,13 +115,13 @@ class Session:
     application: str
     application_version: str
     slot: int = field(metadata={"stored_as": "seat"})
-    index: int = field(metadata={"stored_as": "place"})
+    place: int
     stratum: str = ""
     alias: str = ""
     state: SessionState = SessionState.WAITING
     clock: SessionClock = field(default_factory=SessionClock)
     task_done: bool | None = None
-    imported: bool = field(default=False, metadata={"stored_as": "brought"})
+    brought: bool = False
     language: str = ""
 
     @property

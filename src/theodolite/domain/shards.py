@@ -63,7 +63,7 @@ class NetworkEvent:
     Attributes:
         application: Name of the application.
         kind: Kind of the event, e.g. `connection`.
-        name: Destination or program; empty if the kind is sufficient.
+        name: Destination or program; empty if the kind says everything.
     """
 
     application: str
@@ -205,7 +205,7 @@ def header_in(name: str, line: str) -> ShardHeader:
         raise InputError(message) from error
     if header.theodolite_shard != FORMAT:
         message = (
-            f"`{name}` has form {header.theodolite_shard} of shards, but this program reads form {FORMAT}; "
+            f"`{name}` has form {header.theodolite_shard} of shards, and this program reads form {FORMAT}; "
             "use the same version of theodolite for all shards"
         )
         raise InputError(message)
@@ -235,7 +235,7 @@ def require_same_study(name: str, header: ShardHeader, expected: ShardHeader) ->
         raise InputError(message)
     if header.plan_version != expected.plan_version:
         message = (
-            f"`{name}` was made with rules for dialogues that differ from this version of theodolite; "
+            f"`{name}` was made with other rules for dialogues than this version of theodolite has; "
             "use the same version for all shards, or run that shard again"
         )
         raise InputError(message)
@@ -265,7 +265,7 @@ def sessions_in(name: str, lines: Iterable[str]) -> Iterator[SessionResult]:
     except (KeyError, TypeError, ValueError):
         is_whole = False
     if not is_whole:
-        message = f"`{name}` is incomplete or was changed. Copy it again, or run that shard again"
+        message = f"`{name}` is not whole: its end is missing or it was changed. Copy it again, or run that shard again"
         raise InputError(message)
 
 

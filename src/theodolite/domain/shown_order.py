@@ -1,4 +1,4 @@
-"""Shown orders: the order of questions, answers, turns and dialogues in an annotation, and its suggestions."""
+"""Shown orders: the order of questions, answers, turns and dialogues in one sitting, and whether it has suggestions."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class OrderPlan:
     """Elements that a study shows in several orders; none by default.
 
     Attributes:
-        questions: As written, reversed in some annotations, or all rows of a balanced design.
-        options: Whether some annotations show named answers in reverse.
-        turns: Whether some annotations ask about the last turn first.
+        questions: As written, reversed in some sittings, or all rows of a balanced design.
+        options: Whether some sittings show named answers in reverse.
+        turns: Whether some sittings ask about the last turn first.
         dialogues: Whether some annotators get the queue's dialogues from its end.
     """
 
@@ -78,7 +78,7 @@ class OrderPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownOrder:
-    """The order of one annotation; elements that the study does not vary are marked as unvaried.
+    """The order of one sitting; elements that the study does not vary are marked as unvaried.
 
     Attributes:
         row: Number of the order of questions, from 1, among `rows`; 0 if questions are not varied.
@@ -128,7 +128,7 @@ class ShownOrder:
 
 
 NOT_VARIED = ShownOrder()
-"""The order of an annotation without variation: everything as written."""
+"""The order of a sitting without variation: everything as written."""
 
 
 def shown_order_of(text: str) -> ShownOrder:
@@ -154,9 +154,7 @@ def shown_order_of(text: str) -> ShownOrder:
         elif name == "suggestions" and way in {SHOWN, HIDDEN}:
             directions[name] = way == SHOWN
         else:
-            message = (
-                f"`{part}` is not the order of an annotation; expected e.g. `questions 2 of 6` or `options {REVERSED}`"
-            )
+            message = f"`{part}` is not an order of a sitting; expected e.g. `questions 2 of 6` or `options {REVERSED}`"
             raise InputError(message)
     return ShownOrder(
         row=row,
@@ -210,7 +208,7 @@ def question_groups(instrument: Instrument) -> tuple[QuestionGroup, ...]:
 
 
 def groups_in_order(instrument: Instrument, order: ShownOrder) -> tuple[QuestionGroup, ...]:
-    """Return the cards of an instrument as an annotation page shows them.
+    """Return the cards of an instrument as a sitting shows them.
 
     Only neighbours with the same subject (the dialogue, or each turn) are reordered, so that
     a question follows the one that opens it; a question marked as fixed keeps its position.

@@ -112,7 +112,7 @@ class Study:
         materials: Its packs and its held-out packet, for the contamination note.
         levels: Settings of each level of testing; empty means only model testing.
         annotation: How people's annotation is organised.
-        event: When and how people take part; None if no one does.
+        event: When and how people take part; None if nobody does.
         trees: Measurement trees that summarise the answers.
         corrections: Corrections of judges' numbers by people's labels, if stated.
         schemas: Schemas that people annotate by; their guidelines are among the guidelines too.

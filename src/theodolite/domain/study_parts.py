@@ -144,11 +144,11 @@ class Translation:
 
     Attributes:
         language: Language tag, e.g. `de` or `ar-EG`.
-        texts: Key of a text (see `domain.wording.texts_of`) to its translation.
+        words: Key of a text (see `domain.wording.texts_of`) to its translation.
     """
 
     language: str
-    texts: Mapping[str, str] = field(metadata={"stored_as": "words"})
+    words: Mapping[str, str]
 
 
 class CriteriaSubject(StrEnum):
@@ -186,7 +186,7 @@ class StatedCriteria:
     def __post_init__(self) -> None:
         """Reject empty criteria."""
         if not self.text.strip():
-            message = f"criteria of {self.about.value} need a text; got none"
+            message = f"criteria of {self.about.value} need some words; got none"
             raise InputError(message)
 
     @staticmethod
@@ -204,19 +204,19 @@ class SensitiveTopic:
         about: Its content, in plain words without details of the scenario.
         weight: Burden for readers.
         scenarios: Names of the scenarios that touch it.
-        title_text: Displayed name in another language; empty for the name itself.
+        words: Displayed name in another language; empty for the name itself.
     """
 
     name: str
     about: str = ""
     weight: TopicWeight = TopicWeight.MODERATE
     scenarios: tuple[str, ...] = ()
-    title_text: str = field(default="", metadata={"stored_as": "words"})
+    words: str = ""
 
     @property
     def title(self) -> str:
         """The displayed name."""
-        return self.title_text or self.name.replace("-", " ").replace("_", " ").capitalize()
+        return self.words or self.name.replace("-", " ").replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,9 +301,9 @@ class ContaminationCheck:
     Attributes:
         material: The material.
         responses: Searched responses of applications; count, 0 if the material has no canary.
-        matches: Labels of the dialogues whose responses contain a canary, by application.
+        found: Labels of the dialogues whose responses contain a canary, by application.
     """
 
     material: ScenarioMaterial
     responses: int = 0
-    matches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    found: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

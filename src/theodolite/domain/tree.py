@@ -32,7 +32,7 @@ class Leaf:
         replicate: Number of the repetition by the same annotator, from 1.
         cluster: Common property of similar dialogues; the dialogue itself if empty.
         level: Level of testing.
-        tester_type: Tester type.
+        held_by: Tester type.
         groups: Group name to value.
     """
 
@@ -46,7 +46,7 @@ class Leaf:
     replicate: int = 1
     cluster: str = ""
     level: str = ""
-    tester_type: str = ""
+    held_by: str = ""
     groups: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class AnswersNode:
         name: Name of the node.
         question: The question, as `instrument.question`.
         levels: Only dialogues of these levels of testing; all if empty.
-        tester_type: Only dialogues of these tester types; all if empty.
+        held_by: Only dialogues of these tester types; all if empty.
         by: Only answers of these: names of annotators, or `person`, `model`, `rule`, `reference`, `tester`; all if
             empty. If it is empty or names `person`, a final label replaces the other labels of its dialogue.
         among: Only dialogues of these groups; group name to value.
@@ -128,7 +128,7 @@ class AnswersNode:
     name: str
     question: str
     levels: tuple[str, ...] = ()
-    tester_type: tuple[str, ...] = field(default=(), metadata={"stored_as": "held_by"})
+    held_by: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
     among: Mapping[str, str] = field(default_factory=dict)
     range: ValueRange | None = None
@@ -179,7 +179,7 @@ class TransformNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollapseNode:
-    """One value per dialogue or turn instead of several answers: of its turns, or of its annotators.
+    """One value per dialogue or turn in place of several answers: of its turns, or of its annotators.
 
     Attributes:
         name: Name of the node.
@@ -227,7 +227,7 @@ class SummaryNode:
 
     @property
     def children(self) -> tuple[str, ...]:
-        """Names of the nodes below; those next to it come last."""
+        """Names of the nodes below; those beside it come last."""
         return (*(edge.child for edge in self.edges), *self.beside)
 
 
@@ -358,8 +358,8 @@ class TreeDesign:
 
     @property
     def method_version(self) -> str:
-        """Content hash of all that decides values: titles and other words are excluded."""
-        nodes = tuple(_without_texts(node) for node in sorted(self.nodes, key=lambda node: node.name))
+        """Content hash of all that decides values: titles and other words are not in it."""
+        nodes = tuple(_without_words(node) for node in sorted(self.nodes, key=lambda node: node.name))
         return version_of(replace(self, name="", nodes=nodes, dimensions=(), edition="", about="", views=()))
 
     def upwards(self) -> tuple[TreeNode, ...]:
@@ -391,7 +391,7 @@ class TreeDesign:
 
     def _expand(self, name: str, new_name: str, nodes: dict[str, TreeNode]) -> None:
         if len(nodes) >= MOST_NODES:
-            message = f"tree `{self.name}` expands to more than {MOST_NODES:,} nodes; use the tree unchanged"
+            message = f"tree `{self.name}` expands to more than {MOST_NODES:,} nodes; use the tree as it is"
             raise InputError(message)
         node = self.by_name[name]
         nodes[new_name] = node  # reserves the name and the position
@@ -434,13 +434,13 @@ def _renamed(node: TreeNode, name: str, names: Mapping[str, str]) -> TreeNode:
     """Return a node under another name, with the names of the nodes below it changed."""
     if isinstance(node, SummaryNode):
         edges = tuple(replace(edge, child=names[edge.child]) for edge in node.edges)
-        return replace(node, name=name, edges=edges, beside=tuple(names[item] for item in node.beside))
+        return replace(node, name=name, edges=edges, beside=tuple(names[each] for each in node.beside))
     if isinstance(node, AnswersNode):
         return replace(node, name=name)
     return replace(node, name=name, of=names[node.of])
 
 
-def _without_texts(node: TreeNode) -> TreeNode:
+def _without_words(node: TreeNode) -> TreeNode:
     plain = replace(node, title="")
     return replace(plain, about="") if isinstance(plain, SummaryNode) else plain
 

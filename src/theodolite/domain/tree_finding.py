@@ -243,7 +243,7 @@ class TreeComparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeOrder:
+class TreeStanding:
     """Relations of a study's applications on one tree: a partial order and views, no ranking.
 
     Attributes:

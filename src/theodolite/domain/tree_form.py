@@ -46,7 +46,7 @@ _RANGE = re.compile(rf"\s*({_NUMBER})\s*(?:-|\u2013|\.\.|to)\s*({_NUMBER})\s*")
 
 
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "answers": ("answers", "levels", "tester_type", "by", "among", "scale", "orientation", "title"),
+    "answers": ("answers", "levels", "held_by", "by", "among", "scale", "orientation", "title"),
     "transform": ("transform", "of", "scale", "values", "orientation", "title"),
     "per": ("per", "of", "summary", "title"),
     "summary": ("summary", "of", "weigh", "side", "beside", "title", "about"),
@@ -68,7 +68,7 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
         plain: The content of a file; see `docs/reference/tree-file.md`.
 
     Raises:
-        InputError: If it is not a design; `diagnostics` lists all errors.
+        InputError: If it is not a design; `faults` lists all errors.
     """
     reader = _FormReader()
     reader.known(plain, DESIGN_KEYS, ())
@@ -86,8 +86,8 @@ def design_of(plain: Mapping[str, Any]) -> TreeDesign:
         views=views,
     )
     design = reader.guarded(make, ())
-    if reader.diagnostics or design is None:
-        raise InputError(_all_words(reader.diagnostics), diagnostics=reader.diagnostics)
+    if reader.faults or design is None:
+        raise InputError(_all_words(reader.faults), faults=reader.faults)
     return design
 
 
@@ -95,7 +95,7 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     """Return the outline that a plain form describes: a topology and its dimensions.
 
     Raises:
-        InputError: If it is not an outline; `diagnostics` lists all errors.
+        InputError: If it is not an outline; `faults` lists all errors.
     """
     reader = _FormReader()
     reader.known(plain, OUTLINE_KEYS, ())
@@ -103,8 +103,8 @@ def outline_of(plain: Mapping[str, Any]) -> TreeOutline:
     views = reader.each(plain, "views", _view)
     keys = ("tree", "topology", "edition", "about")
     named = [reader.guarded(partial(reader.text, plain.get(key), key), (key,)) or "" for key in keys]
-    if reader.diagnostics:
-        raise InputError(_all_words(reader.diagnostics), diagnostics=reader.diagnostics)
+    if reader.faults:
+        raise InputError(_all_words(reader.faults), faults=reader.faults)
     return TreeOutline(
         name=named[0], topology=named[1], dimensions=dimensions, edition=named[2], about=named[3], views=views
     )
@@ -143,7 +143,7 @@ def range_of(text: str) -> ValueRange | None:
 class _FormReader:
     """Reads plain values and records every error with its path."""
 
-    diagnostics: list[Diagnostic] = field(default_factory=list)
+    faults: list[Diagnostic] = field(default_factory=list)
 
     def each(self, plain: Mapping[str, Any], section: str, make: Callable[[_FormReader, str, Any], T]) -> tuple[T, ...]:
         """Return the parsed entries of a section; invalid entries are reported."""
@@ -158,7 +158,7 @@ class _FormReader:
         try:
             return make()
         except InputError as error:
-            self.diagnostics.append(Diagnostic(path=path, message=str(error), at_key=True))
+            self.faults.append(Diagnostic(path=path, message=str(error), at_key=True))
             return None
 
     def known(self, plain: Mapping[str, Any], keys: Sequence[str], path: tuple[str | int, ...]) -> None:
@@ -166,9 +166,7 @@ class _FormReader:
         for key in plain:
             if key not in keys:
                 tail = did_you_mean(str(key), keys) or f"; known here: {', '.join(keys)}"
-                self.diagnostics.append(
-                    Diagnostic(path=(*path, key), message=f"unknown key `{key}`{tail}", at_key=True)
-                )
+                self.faults.append(Diagnostic(path=(*path, key), message=f"unknown key `{key}`{tail}", at_key=True))
 
     def mapping(self, value: Any, what: str) -> Mapping[str, Any]:
         if value is None or isinstance(value, Mapping):
@@ -217,7 +215,7 @@ def _node(reader: _FormReader, name: str, form: Any) -> TreeNode:
     plain = reader.mapping(form, f"node {name}")
     kind = next((key for key in ("answers", "transform", "per", "summary") if key in plain), None)
     if kind is None:
-        message = f"node `{name}` needs one of `answers`, `transform`, `per` or `summary`, which define its kind"
+        message = f"node `{name}` needs one of `answers`, `transform`, `per` or `summary`, which tell what it is"
         raise InputError(message)
     reader.known(plain, KEYS[kind], ("nodes", name))
     makers = {"answers": _answers, "transform": _transform, "per": _collapse, "summary": _summary}
@@ -230,13 +228,13 @@ def _answers(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> TreeNo
     text = "" if labels else reader.text(scale, "scale")
     value_range = range_of(text)
     if text not in ("", FREE_TEXT) and value_range is None:
-        message = f"node `{name}`: scale `{text}` is not valid; write `1-5`, a list of labels, or `{FREE_TEXT}`"
+        message = f"node `{name}`: scale `{text}` is not understood; write `1-5`, a list of labels, or `{FREE_TEXT}`"
         raise InputError(message)
     return AnswersNode(
         name=name,
         question=reader.text(plain["answers"], "answers"),
         levels=reader.choices(plain.get("levels"), Level, "levels"),
-        tester_type=reader.choices(plain.get("tester_type"), TesterType, "tester_type"),
+        held_by=reader.choices(plain.get("held_by"), TesterType, "held_by"),
         by=reader.texts(plain.get("by"), "by"),
         among={
             str(group): reader.text(part, f"among {group}")
@@ -254,7 +252,7 @@ def _transform(reader: _FormReader, name: str, plain: Mapping[str, Any]) -> Tree
     scale = reader.text(plain.get("scale"), "scale")
     value_range = range_of(scale)
     if scale and value_range is None:
-        message = f"node `{name}`: scale `{scale}` is not a range; write it as `0-1`"
+        message = f"node `{name}`: scale `{scale}` is not a range; write it like `0-1`"
         raise InputError(message)
     values = reader.mapping(plain.get("values"), "values")
     return TransformNode(
@@ -350,7 +348,7 @@ def _node_form(node: TreeNode) -> dict[str, Json]:
             return _filled(
                 answers=node.question,
                 levels=list(node.levels),
-                tester_type=list(node.tester_type),
+                held_by=list(node.held_by),
                 by=list(node.by),
                 among=dict(node.among),
                 scale=scale or (_range_form(node.range) if node.range else ""),
@@ -420,13 +418,13 @@ LEAF_KEYS = (
     "replicate",
     "cluster",
     "level",
-    "tester_type",
+    "held_by",
     "groups",
 )
 """Keys of a leaf, in the order of the file."""
 
 
-_TEXTS = ("question", "session", "by", "kind", "cluster", "level", "tester_type")
+_TEXTS = ("question", "session", "by", "kind", "cluster", "level", "held_by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -476,7 +474,7 @@ class TreeFile:
 
 
 def tree_file_of(plain: Mapping[str, Any]) -> TreeFile:
-    """Return the content of a tree file: a design, with or without leaves.
+    """Return the content of a tree file: a design alone, or one with leaves.
 
     Raises:
         InputError: If it is not a tree file; lists all errors.
@@ -494,7 +492,7 @@ def tree_file_of(plain: Mapping[str, Any]) -> TreeFile:
     if not isinstance(sets, list):
         message = f"`applications` must be a list; got {sets!r}"
         raise InputError(message)
-    return TreeFile(design=design_of(plain["tree"]), sets=tuple(_leaf_set(item, at) for at, item in enumerate(sets)))
+    return TreeFile(design=design_of(plain["tree"]), sets=tuple(_leaf_set(each, at) for at, each in enumerate(sets)))
 
 
 def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | None = None) -> dict[str, Json]:
@@ -502,7 +500,7 @@ def tree_file_document(file: TreeFile, nodes: Mapping[str, Sequence[Json]] | Non
 
     Args:
         file: The design and the leaves.
-        nodes: Application to results of its nodes, for display next to the leaves; readers compute them again.
+        nodes: Application to results of its nodes, for display beside the leaves; readers compute them again.
     """
     sets: list[Json] = []
     for leaf_set in file.sets:
@@ -529,7 +527,7 @@ def leaf_document(leaf: Leaf) -> dict[str, Json]:
         "replicate": None if leaf.replicate == 1 else leaf.replicate,
         "cluster": leaf.cluster,
         "level": leaf.level,
-        "tester_type": leaf.tester_type,
+        "held_by": leaf.held_by,
         "groups": dict(leaf.groups),
     }
     return {key: value for key, value in plain.items() if value not in (None, "", {})}

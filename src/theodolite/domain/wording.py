@@ -111,13 +111,13 @@ def localised(study: Study, language: str) -> LocalisedStudy:
     if translation is None:
         return LocalisedStudy(study=study, language=study.language, own=study.language, parts=frozenset())
     whole = {part: texts for part, texts in texts_of(study).items() if not missing(texts, translation)}
-    known = {written(key): translation.texts[written(key)] for texts in whole.values() for key in texts}
+    known = {written(key): translation.words[written(key)] for texts in whole.values() for key in texts}
     return LocalisedStudy(study=_put(study, known), language=language, own=study.language, parts=frozenset(whole))
 
 
 def missing(texts: Mapping[Key, str], translation: Translation) -> list[Key]:
     """Return the keys of some texts that a translation lacks."""
-    return [key for key in texts if not translation.texts.get(written(key))]
+    return [key for key in texts if not translation.words.get(written(key))]
 
 
 def _read_goal(study: Study, scenario: Scenario) -> str:
@@ -177,7 +177,7 @@ def _put_event(event: Event, texts: Mapping[str, str]) -> Event:
 def _put_topic(topic: SensitiveTopic, texts: Mapping[str, str]) -> SensitiveTopic:
     part = f"topics/{topic.name}"
     about = texts.get(f"{part}/about", topic.about)
-    return replace(topic, title_text=texts.get(f"{part}/title", topic.title_text), about=about)
+    return replace(topic, words=texts.get(f"{part}/title", topic.words), about=about)
 
 
 def _put_scenario(scenario: Scenario, texts: Mapping[str, str]) -> Scenario:
@@ -238,4 +238,4 @@ def _put_question(question: Question, base: str, texts: Mapping[str, str]) -> Qu
 
 def _put_label(label: Label, base: str, texts: Mapping[str, str]) -> Label:
     meaning = texts.get(f"{base}/meanings/{label.value}", label.meaning)
-    return replace(label, text=texts.get(f"{base}/labels/{label.value}", ""), meaning=meaning)
+    return replace(label, words=texts.get(f"{base}/labels/{label.value}", ""), meaning=meaning)

@@ -637,7 +637,7 @@ class TesterBot:
         self._prompts_sent[step, dialogue] += 1
         self.visitor.send("/say/", text=prompts[(2 * dialogue + n) % len(prompts)])
         if self.visitor.page.status == _INCOMPLETE:
-            raise Stuck(self.visitor.page.path, "the message was not accepted")
+            raise Stuck(self.visitor.page.path, "the message was not taken")
 
     def _send_notes(self) -> None:
         if self.visitor.page.form("/mark/"):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from theodolite.assessment.blinding import secrets_for_annotators, secrets_for_testers
 from theodolite.bootstrap.connections import SystemClock
-from theodolite.bootstrap.page_checks import LeakScanner
+from theodolite.bootstrap.page_checks import Lookout
 from theodolite.bootstrap.permission import require_code_permission, require_key_permission
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.reports import write_reports
@@ -97,7 +97,7 @@ class _Played:
 def run_event(
     study: str, *, out: str, people: int | None = None, with_pictures: bool = True, report: Report = lambda _: None
 ) -> DryRunResult:
-    """Complete the event of a study, on a copy of the study.
+    """Let bots complete the event of a study, on a copy of the study.
 
     Args:
         study: A folder with a study file, or the file.
@@ -122,9 +122,9 @@ def run_event(
         )
         raise InputError(message)
     secrets = secrets_for_testers(loaded.study)
-    scanners = {_file_prefix(plan.level): LeakScanner(ROLE_OF[plan.level].value, secrets) for plan in plans}
+    scanners = {_file_prefix(plan.level): Lookout(ROLE_OF[plan.level].value, secrets) for plan in plans}
     bots = (f"Bot as {role.value}" for role in ROLE_OF.values())
-    scanners["annotator"] = LeakScanner("annotator", secrets_for_annotators(loaded.study, people=bots), hears=True)
+    scanners["annotator"] = Lookout("annotator", secrets_for_annotators(loaded.study, people=bots), hears=True)
     scratch, archive = copy_study(loaded, Path(out)), PageArchive(scanners)
     slots = [(plan, min(people or plan.people, plan.people)) for plan in plans]
     report(f"{sum(n for _, n in slots)} bots on a copy of the study; its real workspace is not touched.")
@@ -216,11 +216,11 @@ def _file_prefix(level: Level) -> str:
     return ROLE_OF[level].value.replace(" ", "-")
 
 
-def _unblinding(scanners: Iterable[LeakScanner]) -> Iterator[Problem]:
+def _unblinding(scanners: Iterable[Lookout]) -> Iterator[Problem]:
     """Yield the words on pages that break blinding."""
     for leak in (leak for scanner in scanners for leak in scanner.leaks):
         word = leak.revealed
-        what = f"reveals {word.secret.what}, `{word.secret.text}`: {word.excerpt}"
+        what = f"reveals {word.secret.what}, `{word.secret.words}`: {word.excerpt}"
         yield Problem(source=FailureSource.MACHINERY, who=f"page {leak.page} of a {leak.role}", what=what)
 
 

@@ -18,7 +18,7 @@ from typing import IO, Self
 from urllib.parse import urljoin
 
 from theodolite.bootstrap.database import DATABASE_VARIABLE, make_workspace
-from theodolite.bootstrap.page_checks import LeakScanner, PageAnswer
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer
 from theodolite.config.events import missing_texts
 from theodolite.config.loading import LoadedStudy
 from theodolite.config.permissions import ALLOW_CODE, ALLOW_KEYS, WORKSPACE_NAME, Permissions, remember_permissions
@@ -40,7 +40,7 @@ _TIMEOUT_S = 60
 
 _ENTRY_PATHS = {"start", "join", "code", "from"}
 
-_TOKEN_PARENTS = {"d", "calibration", "item", "case", "check"}
+_TOKEN_PARENTS = {"d", "room", "item", "case", "check"}
 """Parts of a path that precede a token."""
 
 
@@ -60,7 +60,7 @@ class PageArchive:
         n_pages: Opened pages; count.
     """
 
-    def __init__(self, scanners: Mapping[str, LeakScanner] | None = None) -> None:
+    def __init__(self, scanners: Mapping[str, Lookout] | None = None) -> None:
         """Create an empty archive.
 
         Args:
@@ -157,7 +157,7 @@ _LEFT_OUT = {WORKSPACE_NAME, ".git", "__pycache__", "serve.yaml"}
 """Names that are not copied: earlier results, and the settings of the real server."""
 
 
-_STAND_IN = "A placeholder for a dry run: no participant sees this text, and the real one is not written yet.\n"
+_STAND_IN = "A placeholder for a dry run: nobody reads this text, and the real one is not written yet.\n"
 
 
 _OURS = "THEODOLITE_"

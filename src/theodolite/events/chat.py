@@ -98,13 +98,13 @@ def finish_turn(event: EventContext, turn: str, ending: LiveEnding) -> LiveTurn:
         Conflict: If it has ended before.
         NotFound: If the turn no longer exists.
     """
-    self_identifications = (claim.text for claim in self_identification(ending.text, identifying_names(event.study)))
-    return event.dialogues.end_turn(turn, ending, tuple(dict.fromkeys(self_identifications)))
+    claims = (claim.words for claim in self_identification(ending.text, identifying_names(event.study)))
+    return event.dialogues.end_turn(turn, ending, tuple(dict.fromkeys(claims)))
 
 
 def _request(event: EventContext, session: Session, turn: LiveTurn, turns: Sequence[LiveTurn]) -> SayToApplication:
     def context(prompt: str) -> str:
-        return event.material(session.scenario, event.search_results(session.scenario, prompt))
+        return event.material(session.scenario, event.found(session.scenario, prompt))
 
     earlier = exchanges(turns[: turn.number - 1])
     return SayToApplication(
@@ -281,7 +281,7 @@ def _ref_of(session: Session, dialogue: LiveDialogue, turn: LiveTurn) -> TurnRef
     return TurnRef(
         participant=session.participant,
         level=session.level,
-        session=session.index + 1,
+        session=session.place + 1,
         dialogue=dialogue.number,
         turn=turn.number,
     )

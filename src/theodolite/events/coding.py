@@ -13,7 +13,7 @@ from theodolite.assessment.blinding import mask_for
 from theodolite.assessment.redaction import mask_personal
 from theodolite.domain.coding import (
     CODED,
-    DISAGREED,
+    DIFFERING,
     TRIED,
     Codebook,
     CodedAnswer,
@@ -142,10 +142,10 @@ class CodingIndex:
         return CodingIndex(lines=tuple(latest.get(line[:3], line) for line in self.lines), work=changed.work)
 
     @property
-    def question_keys(self) -> tuple[str, ...]:
+    def places(self) -> tuple[str, ...]:
         """References of the open questions with answers, in order."""
         return tuple(
-            OpenAnswer(session="", questionnaire=questionnaire, question=question).question_key
+            OpenAnswer(session="", questionnaire=questionnaire, question=question).place
             for questionnaire, question in dict.fromkeys((line.questionnaire, line.question) for line in self.lines)
         )
 
@@ -181,13 +181,13 @@ class CodingIndex:
             for line in sorted((line for line, due in zip(self.lines, waits, strict=True) if due), key=order)
         ]
 
-    def disagreements(self) -> list[OpenAnswer]:
+    def differing(self) -> list[OpenAnswer]:
         """Return the answers with different codings, those without a discussion first."""
         by_state: dict[CodedState, list[OpenAnswer]] = defaultdict(list)
         for line, state in zip(self.lines, self.states(), strict=True):
-            if state in DISAGREED:
+            if state in DIFFERING:
                 by_state[state].append(line.answer)
-        return [answer for state in DISAGREED for answer in by_state[state]]
+        return [answer for state in DIFFERING for answer in by_state[state]]
 
     def quotable(self) -> list[OpenAnswer]:
         """Return the answers that all coders have coded, or that were checked for quotes."""
@@ -263,10 +263,10 @@ def coding_index(
     checked = codings.checked_for_quotes(study.name, sessions)
     lines = []
     for questionnaire, question in open_questions(study):
-        names = questionnaire.name, question.name
+        place = questionnaire.name, question.name
         for number, key in _answered(store, study, questionnaire, question, sessions):
-            at = number, *names
-            lines.append(CodingLine(key, *names, codes.get(at, ()), resolved.get(at), checked.get(at)))
+            at = number, *place
+            lines.append(CodingLine(key, *place, codes.get(at, ()), resolved.get(at), checked.get(at)))
     return CodingIndex(lines=tuple(lines), work=coding_rules(store, study, withdrawn))
 
 
@@ -281,21 +281,21 @@ def _answered(
 
 
 def open_questions(study: Study) -> Iterator[tuple[Questionnaire, Question]]:
-    """Yield the questions that are answered in free text, with their questionnaires, in order."""
+    """Yield the questions that are answered in own words, with their questionnaires, in order."""
     for questionnaire in (*study.questionnaires, TRIED):
         for question in questionnaire.instrument.questions:
             if question.scale.kind is ScaleKind.TEXT:
                 yield questionnaire, question
 
 
-def question_texts(study: Study, question_keys: Iterable[str]) -> dict[str, str]:
+def question_texts(study: Study, places: Iterable[str]) -> dict[str, str]:
     """Return the texts of some open questions by reference, in the order of the questions."""
-    selected = set(question_keys)
+    selected = set(places)
     texts = {
-        OpenAnswer(session="", questionnaire=questionnaire.name, question=question.name).question_key: question.text
+        OpenAnswer(session="", questionnaire=questionnaire.name, question=question.name).place: question.text
         for questionnaire, question in open_questions(study)
     }
-    return {key: text for key, text in texts.items() if key in selected}
+    return {place: text for place, text in texts.items() if place in selected}
 
 
 def coding_rules(store: DjangoStore, study: Study, withdrawn: Iterable[str]) -> CodingWork:
@@ -401,7 +401,7 @@ def resolve_disagreement(
     (stands,) = project.work.coded([project.text_of(answer).answer])
     book = _book(project, answer)
     book.check(codes or ())
-    if stands.state not in DISAGREED:
+    if stands.state not in DIFFERING:
         message = f"this answer is {stands.state.value}; only disagreements can be resolved"
         raise Conflict(message)
     if not rationale.strip():
@@ -474,7 +474,7 @@ def _spans(text: str, words: Iterable[str]) -> tuple[HiddenSpan, ...]:
 
 
 def _book(project: CodingProject, answer: OpenAnswer) -> Codebook:
-    book = project.work.codebook_for(answer.question_key)
+    book = project.work.codebook_for(answer.place)
     if book is None:
         message = "this question has no codebook yet; write one first"
         raise InputError(message)
@@ -495,7 +495,7 @@ def save_codebook(store: DjangoStore, book: Codebook) -> Codebook:
     current = CodingWork(codebooks=books_by_version(store.filed(Codebook, Codebook.subject(book.study)))).current
     last = current.get(book.name)
     if (last.revision if last else 0) != book.revision:
-        message = f"someone saved revision {last.revision if last else 0} meanwhile; review it, then continue"
+        message = f"somebody saved revision {last.revision if last else 0} meanwhile; review it, then continue"
         raise Conflict(message)
     if last and (last.codes, last.covers) == (book.codes, book.covers):
         message = "the codebook has not changed"

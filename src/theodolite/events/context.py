@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from zoneinfo import ZoneInfo
 
 from theodolite.config.loading import LoadedStudy
-from theodolite.domain.dialogue import Dialogue, Ending, Level, Search, TesterType, Turn, material_with, search_text
+from theodolite.domain.dialogue import Dialogue, Ending, Level, Search, TesterType, Turn, found_text, material_with
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.identity import canonical_json, digest, version_of
-from theodolite.domain.live import ImportedDialogue, ImportedResult, ImportSummary, LiveDialogueSummary
+from theodolite.domain.live import BroughtDialogue, BroughtIn, BroughtResult, LiveDialogueSummary
 from theodolite.domain.plan import Plan
 from theodolite.domain.run import Run
 from theodolite.domain.session import Session, SessionState
@@ -80,17 +80,17 @@ class EventContext:
         return self.store.events.responses
 
     def sessions_of(self, participant: str) -> list[Session]:
-        """Return the sessions of a participant in this study, in order of creation."""
+        """Return the sessions of a participant in this study, in the order in which they were created."""
         return [session for session in self.sessions.of_participant(participant) if session.study == self.study.name]
 
-    def material(self, scenario: str, *results: str) -> str:
+    def material(self, scenario: str, *found: str) -> str:
         """Return the source material of a scenario, with the results of searches for it."""
-        return material_with(self.study.scenario(scenario).context, *results)
+        return material_with(self.study.scenario(scenario).context, *found)
 
-    def search_results(self, scenario: str, prompt: str) -> str:
+    def found(self, scenario: str, prompt: str) -> str:
         """Return a prompt's matches in the corpus of a scenario; empty if it has none."""
         search = self.searches.get(scenario)
-        return search_text(prompt, search(prompt)) if search else ""
+        return found_text(prompt, search(prompt)) if search else ""
 
     def level_plan(self, level: Level) -> LevelPlan:
         """Return the plan of a level.
@@ -136,11 +136,11 @@ STRATUM = "brought in"
 """Stratum of imported sessions, which no level of a study plans, so that they fill no planned cell."""
 
 
-def import_dialogues(event: EventContext, imported: Sequence[ImportedDialogue], *, store: bool = True) -> ImportSummary:
+def import_dialogues(event: EventContext, imported: Sequence[BroughtDialogue], *, store: bool = True) -> BroughtIn:
     """Import dialogues; those imported before are unchanged.
 
     They are dialogues of the study like any other: annotators and judges receive them,
-    and each counts at its level. Their testers are not participants, so they are not part
+    and each counts at its level. Their testers are no participants, so they are not part
     of the record of the event.
 
     Args:
@@ -154,20 +154,20 @@ def import_dialogues(event: EventContext, imported: Sequence[ImportedDialogue], 
     summaries = event.dialogues.summaries(event.study.name)
     known = {summary.key for summary in summaries}
     keyed = {_key(event, dialogue): dialogue for dialogue in imported}
-    new = {key: item for key, item in keyed.items() if key not in known}
+    new = {key: one for key, one in keyed.items() if key not in known}
     entry = _Entry(
         event=event,
         ordinal=max((summary.ordinal for summary in summaries), default=-1) + 1,
-        index=len(counted(event.study, summaries)),
+        place=len(counted(event.study, summaries)),
         met=Counter((summary.session.participant, summary.session.level) for summary in summaries),
     )
-    results = [entry.result(key, item) for key, item in new.items()]
+    results = [entry.result(key, one) for key, one in new.items()]
     if store and results:
         event.dialogues.add_imported(event.run, results, now=event.clock.now())
-    return ImportSummary(new=tuple(result.unit.label for result in results), known=len(imported) - len(new))
+    return BroughtIn(new=tuple(result.unit.label for result in results), known=len(imported) - len(new))
 
 
-def _key(event: EventContext, dialogue: ImportedDialogue) -> str:
+def _key(event: EventContext, dialogue: BroughtDialogue) -> str:
     """Return the key of a dialogue, which is equal for equal texts in the same cell of a study."""
     where = dialogue.application, dialogue.scenario, dialogue.level.value
     return digest(
@@ -182,33 +182,33 @@ class _Entry:
     Attributes:
         event: The study and its run.
         ordinal: Position of the next one among all dialogues of participants in the study.
-        index: Position of the next one among those that count.
+        place: Position of the next one among those that count.
         met: Sessions of each tester and level so far; counts.
     """
 
     event: EventContext
     ordinal: int
-    index: int
+    place: int
     met: Counter[tuple[str, object]]
 
-    def result(self, key: str, dialogue: ImportedDialogue) -> ImportedResult:
+    def result(self, key: str, dialogue: BroughtDialogue) -> BroughtResult:
         """Return a dialogue with its session and unit."""
         summary = LiveDialogueSummary(
             key=key,
             session=self._session(key, dialogue),
             number=1,
             ordinal=self.ordinal,
-            ending=Ending.TESTER_LEFT if dialogue.tester_type is TesterType.PERSON else Ending.SCRIPT_END,
+            ending=Ending.TESTER_LEFT if dialogue.held_by is TesterType.PERSON else Ending.SCRIPT_END,
             turns=len(dialogue.turns),
-            tester_type=dialogue.tester_type,
+            held_by=dialogue.held_by,
         )
-        unit = person_unit(self.event.run, summary, self.index, self.event.plan.n_sessions)
-        self.ordinal, self.index = self.ordinal + 1, self.index + 1
-        return ImportedResult(
+        unit = person_unit(self.event.run, summary, self.place, self.event.plan.n_sessions)
+        self.ordinal, self.place = self.ordinal + 1, self.place + 1
+        return BroughtResult(
             held=summary, unit=unit, dialogue=_dialogue(self.event, summary, unit.key, unit.label, dialogue)
         )
 
-    def _session(self, key: str, dialogue: ImportedDialogue) -> Session:
+    def _session(self, key: str, dialogue: BroughtDialogue) -> Session:
         study = self.event.study
         who = digest("brought tester", study.name, dialogue.tester) if dialogue.tester else digest("brought alone", key)
         position = self.met[who, dialogue.level]
@@ -225,15 +225,15 @@ class _Entry:
             application=dialogue.application,
             application_version=study.application_version(dialogue.application),
             slot=0,
-            index=position,
+            place=position,
             stratum=STRATUM,
             state=SessionState.COMPLETE,
-            imported=True,
+            brought=True,
         )
 
 
 def _dialogue(
-    event: EventContext, summary: LiveDialogueSummary, key: str, label: str, dialogue: ImportedDialogue
+    event: EventContext, summary: LiveDialogueSummary, key: str, label: str, dialogue: BroughtDialogue
 ) -> Dialogue:
     scenario = event.study.scenario(dialogue.scenario)
     context, turns = with_shared_context(
@@ -257,7 +257,7 @@ def _dialogue(
         scenario=dialogue.scenario,
         scenario_version=version_of(scenario),
         level=dialogue.level,
-        tester_type=dialogue.tester_type,
+        held_by=dialogue.held_by,
         pair_key=digest(
             "brought", dialogue.level.value, dialogue.scenario, dialogue.item, str(dialogue.repeat), requested
         ),

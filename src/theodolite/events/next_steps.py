@@ -12,7 +12,6 @@ class RoleStep(StrEnum):
 
     RESUME_EVENT = "resume event"
     DECIDE_SUBMISSIONS = "decide submissions"
-    WRITE_TEXTS = "write texts"
     PUBLISH = "publish"
     MEASURE = "measure"
     RECORD_APPROVAL = "record approval"
@@ -56,14 +55,13 @@ class RoleStep(StrEnum):
 
 
 def step_of_organiser(
-    state: str, *, n_submissions: int, has_texts: bool, is_approved: bool, has_testers: bool, n_questions: int
+    state: str, *, n_submissions: int, is_approved: bool, has_testers: bool, n_questions: int
 ) -> RoleStep:
     """Return the first action that an event waits for.
 
     Args:
         state: State of the event: draft, published, open, paused or closed.
         n_submissions: Applications of teams without a decision; count.
-        has_texts: Whether the texts that testers must read are written, if only as drafts.
         is_approved: Whether an ethics approval is valid today.
         has_testers: Whether a tester was invited or has joined.
         n_questions: Questions of testers without an answer; count.
@@ -72,7 +70,6 @@ def step_of_organiser(
         (state == "paused", RoleStep.RESUME_EVENT),
         (state == "open" and n_questions > 0, RoleStep.ANSWER_TESTERS),
         (n_submissions > 0, RoleStep.DECIDE_SUBMISSIONS),
-        (state in ("draft", "published") and not has_texts, RoleStep.WRITE_TEXTS),
         (state == "draft", RoleStep.PUBLISH),
         (state == "closed", RoleStep.MEASURE),
         (not is_approved, RoleStep.RECORD_APPROVAL),
@@ -103,7 +100,7 @@ def step_of_senior(*, has_queue: bool, n_cases: int, n_questions: int, n_dispute
 
 
 def step_of_annotator(
-    *, has_queue: bool, n_returned: int, has_open: bool, n_calibrations: int, is_cleared: bool, n_left: int
+    *, has_queue: bool, n_returned: int, has_open: bool, n_rooms: int, is_cleared: bool, n_left: int
 ) -> RoleStep:
     """Return the first action of an annotator; started work comes before new work.
 
@@ -111,7 +108,7 @@ def step_of_annotator(
         has_queue: Whether the study has a queue of dialogues.
         n_returned: Annotations that came back for a revision; count.
         has_open: Whether the annotator has started a dialogue.
-        n_calibrations: Open calibration sessions; count.
+        n_rooms: Open calibration sessions; count.
         is_cleared: Whether the annotator has completed the steps before the work.
         n_left: Dialogues that the annotator may take now; count.
     """
@@ -119,7 +116,7 @@ def step_of_annotator(
         (not has_queue, RoleStep.AWAIT_QUEUE),
         (n_returned > 0, RoleStep.REVISE_ANNOTATION),
         (has_open, RoleStep.RESUME_DIALOGUE),
-        (n_calibrations > 0, RoleStep.VOTE),
+        (n_rooms > 0, RoleStep.VOTE),
         (not is_cleared and n_left == 0, RoleStep.QUALIFY),
         (n_left > 0, RoleStep.ANNOTATE),
     )
@@ -170,7 +167,7 @@ def step_of_team(applications: Sequence[SubmittedApplication]) -> tuple[RoleStep
     urgent = [(step, index) for step, index in steps if step is not None]
     if not urgent:
         return RoleStep.SUBMIT_APPLICATION, 0
-    return min(urgent, key=lambda item: (_ORDER_OF_TEAM.index(item[0]), item[1]))
+    return min(urgent, key=lambda one: (_ORDER_OF_TEAM.index(one[0]), one[1]))
 
 
 def step_of_analyst(*, n_submitted: int, n_uncovered: int, n_to_code: int, n_disputed: int, n_reviews: int) -> RoleStep:

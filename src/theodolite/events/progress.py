@@ -294,7 +294,7 @@ def stuck_testers(
         )
         stuck = stuck_tester(tester, now)
         result += [stuck] if stuck else []
-    return tuple(sorted(result, key=lambda item: (item.session is None, -item.for_s)))
+    return tuple(sorted(result, key=lambda one: (one.session is None, -one.for_s)))
 
 
 def _latest(moments: Iterable[datetime | None]) -> datetime:

@@ -20,7 +20,7 @@ from theodolite.domain.session import Session
 from theodolite.domain.study import Study
 from theodolite.events.coding import coding_project, notes_in
 from theodolite.events.context import ContextOf, EventContext
-from theodolite.measurement.probes import blinding_assessments
+from theodolite.measurement.probes import leaks_of
 from theodolite.testing.assigning import allocation_design, people_levels, planned_slots
 from theodolite.testing.availability import topic_tallies
 from theodolite.testing.people import counted, current_versions
@@ -63,7 +63,7 @@ def spent_on_judges(event: EventContext) -> Spending:
 
 
 def event_record(store: DjangoStore, study: Study) -> EventRecord:
-    """Return sessions, guesses, exposure and withdrawals of a study; empty if no one took part."""
+    """Return sessions, guesses, exposure and withdrawals of a study; empty if nobody took part."""
     events, name = store.events, study.name
     sessions = tuple(events.sessions.in_study(name))
     topics = (
@@ -121,14 +121,14 @@ def submitted_count(store: DjangoStore, study: Study) -> int:
 
 def sessions_about(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> tuple[Session, ...]:
     """Return the sessions of the current study that took place on this server, each once."""
-    own_sessions = (dialogue.session for dialogue in counted(study, dialogues) if not dialogue.session.imported)
+    own_sessions = (dialogue.session for dialogue in counted(study, dialogues) if not dialogue.session.brought)
     return tuple({session.key: session for session in own_sessions}.values())
 
 
-def blinding_results(event: EventContext) -> tuple[BlindingAssessment, ...]:
+def leaks(event: EventContext) -> tuple[BlindingAssessment, ...]:
     """Return the blinding assessment: overall and by level."""
     name = event.study.name
-    return blinding_assessments(event.responses.guesses(name), event.sessions.guessed(name))
+    return leaks_of(event.responses.guesses(name), event.sessions.guessed(name))
 
 
 def _paid_models(study: Study) -> frozenset[str]:

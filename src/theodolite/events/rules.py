@@ -233,11 +233,11 @@ def coder_slot(coder: str, holders: Mapping[int, str], *, instead_of: str = "") 
     """
     slots = {holder: slot for slot, holder in holders.items()}
     if instead_of and instead_of not in slots:
-        message = "another coder has taken that slot; choose another answer"
+        message = "another coder has taken that slot meanwhile; take another answer"
         raise Conflict(message)
     slot = slots.get(coder) or (slots[instead_of] if instead_of else len(slots) + 1)
     if slot > CODERS:
-        message = f"{CODERS} people have coded this answer; choose another one"
+        message = f"{CODERS} people have coded this answer; take another one"
         raise Conflict(message)
     return slot
 
@@ -299,7 +299,7 @@ def final_state(dialogues: Sequence[LiveDialogue]) -> SessionState:
 
 def started_order(session: Session) -> tuple[float, int]:
     """Return a sort key by start; sessions that never started come first."""
-    return session.clock.started.timestamp() if session.clock.started else 0.0, session.index
+    return session.clock.started.timestamp() if session.clock.started else 0.0, session.place
 
 
 def has_response(dialogue: LiveDialogue) -> bool:

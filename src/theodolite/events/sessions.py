@@ -36,7 +36,7 @@ from theodolite.domain.study_parts import SensitiveTopic, TopicTally, heavy_scen
 from theodolite.events.context import ContextOf, EventContext
 from theodolite.events.rules import final_state, free_slot, has_response, is_abandoned, started_order
 from theodolite.testing.assigning import allocation_design, people_levels
-from theodolite.testing.availability import best_number, index_after, topic_tallies, topics_version
+from theodolite.testing.availability import best_number, place_after, topic_tallies, topics_version
 from theodolite.testing.people import counted, pair_key_of, person_unit, scenario_sight, visit_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def capacity_left(event: EventContext, level: Level, stratum: str | None) -> int
         return 0
     strata = [*plan.quotas, ""] if stratum is None else [stratum]
     occupied = [slot.stratum for slot in event.sessions.allocations(event.study.name) if slot.level is level]
-    return sum(max(plan.capacity(name) - occupied.count(name), 0) for name in strata)
+    return sum(max(plan.places(name) - occupied.count(name), 0) for name in strata)
 
 
 def stratum_of(event: EventContext, participant: str, plan: LevelPlan) -> str:
@@ -81,7 +81,7 @@ def slot_choice(event: EventContext, participant: str, level: Level) -> Callable
     avoided = avoided_scenarios(event, participant)
 
     def best(occupied: Collection[int]) -> int | None:
-        return best_number(design, occupied, plan.capacity(stratum), stratum, avoided)
+        return best_number(design, occupied, plan.places(stratum), stratum, avoided)
 
     return best
 
@@ -99,7 +99,7 @@ def allocate(event: EventContext, participant: str, level: Level) -> Slot:
     plan = event.level_plan(level)
     stratum = stratum_of(event, participant, plan)
     suitable = slot_choice(event, participant, level) if event.study.topics else None
-    choose = partial(free_slot, level=level, stratum=stratum, capacity=plan.capacity(stratum), suitable=suitable)
+    choose = partial(free_slot, level=level, stratum=stratum, capacity=plan.places(stratum), suitable=suitable)
     return event.sessions.allocate(event.study.name, participant, level, stratum, choose=choose)
 
 
@@ -114,7 +114,7 @@ def planned_cells(event: EventContext, participant: str, level: Level) -> tuple[
         stratum = stratum_of(event, participant, plan)
         number = slot_choice(event, participant, level)(_occupied(event, level, stratum))
         return () if number is None else design.cells(number, stratum)
-    made = {session.index: session for session in _sessions_in(event, participant, level)}
+    made = {session.place: session for session in _sessions_in(event, participant, level)}
     return tuple(
         Cell(scenario=made[number].scenario, application=made[number].application) if number in made else cell
         for number, cell in enumerate(design.cells(slot.number, slot.stratum))
@@ -125,8 +125,8 @@ def next_session_index(event: EventContext, participant: str, level: Level) -> i
     """Return the index of a participant's next session, from 0; None if no session without an avoided topic is left."""
     cells, heavy = planned_cells(event, participant, level), heavy_scenarios(event.study.topics)
     ended = [session for session in _sessions_in(event, participant, level) if session.is_over]
-    done = [session.index for session in sorted(ended, key=started_order)]
-    return index_after([cell.scenario for cell in cells], done, avoided_scenarios(event, participant), heavy)
+    done = [session.place for session in sorted(ended, key=started_order)]
+    return place_after([cell.scenario for cell in cells], done, avoided_scenarios(event, participant), heavy)
 
 
 def expected_sessions(event: EventContext, participant: str, level: Level, sessions: Collection[Session]) -> int:
@@ -138,7 +138,7 @@ def expected_sessions(event: EventContext, participant: str, level: Level, sessi
         level: Level of testing.
         sessions: The participant's sessions of the level.
     """
-    started = {session.index for session in sessions if session.clock.started}
+    started = {session.place for session in sessions if session.clock.started}
     avoided = avoided_scenarios(event, participant)
     cells = planned_cells(event, participant, level)
     return sum(number in started or cell.scenario not in avoided for number, cell in enumerate(cells))
@@ -163,7 +163,7 @@ LETTERS = "BCDGHJKLMNPQRSTVWXZ"
 
 
 ERROR_TEXT = "(No reply came: the application failed.)"
-"""Replaces a reply that an error prevented; it is not a refusal."""
+"""Replaces a reply that an error prevented; it is no refusal."""
 
 
 STOPPED_TEXT = "(The reply was stopped before its first word.)"
@@ -190,7 +190,7 @@ def prepare_session(event: EventContext, participant: str, level: Level, index: 
         return known
     plan = event.level_plan(level)
     if not 0 <= index < plan.sessions:
-        message = f"people have {plan.sessions} sessions of {level.value} each; there is no session {index + 1}"
+        message = f"people hold {plan.sessions} sessions of {level.value} each; there is no session {index + 1}"
         raise InputError(message)
     slot = allocate(event, participant, level)
     cell = allocation_design(event.study, plan).cells(slot.number, slot.stratum)[index]
@@ -305,7 +305,7 @@ def _result(event: EventContext, session: Session, live: LiveDialogue, ending: E
         scenario=session.scenario,
         scenario_version=version_of(scenario),
         level=session.level,
-        tester_type=TesterType.PERSON,
+        held_by=TesterType.PERSON,
         pair_key=pair_key_of(session, visit, live.number),
         cluster=session.participant,
         turns=tuple(_with_response(turn) for turn in turns_of(live)),
@@ -320,7 +320,7 @@ def _result(event: EventContext, session: Session, live: LiveDialogue, ending: E
 
 def _search_results(event: EventContext, live: LiveDialogue, scenario: str) -> list[str]:
     """Return the matches of each prompt of a dialogue; they are deterministic, so they are not stored."""
-    results = ((turn.number, event.search_results(scenario, turn.prompt)) for turn in live.turns)
+    results = ((turn.number, event.found(scenario, turn.prompt)) for turn in live.turns)
     return [in_turn(number, text) for number, text in results if text]
 
 
@@ -332,7 +332,7 @@ def _with_response(turn: Turn) -> Turn:
 
 
 def _session_at(event: EventContext, participant: str, level: Level, index: int) -> Session | None:
-    at = (session for session in event.sessions_of(participant) if (session.level, session.index) == (level, index))
+    at = (session for session in event.sessions_of(participant) if (session.level, session.place) == (level, index))
     return next(at, None)
 
 
@@ -350,7 +350,7 @@ def _session(event: EventContext, slot: Slot, index: int, cell: Cell) -> Session
         application=cell.application,
         application_version=study.application_version(cell.application),
         slot=slot.number,
-        index=index,
+        place=index,
         stratum=slot.stratum,
         alias=f"Application {_letter(slot.participant, slot.level, index)}",
     )
@@ -495,7 +495,7 @@ def save_avoided_topics(
     known = [topic.name for topic in study.topics]
     for name in topics:
         if name not in known:
-            message = f"the study has no topic `{name}`{did_you_mean(name, known)}"
+            message = f"the study names no topic `{name}`{did_you_mean(name, known)}"
             raise InputError(message)
     participants.set_avoided_topics(study.name, participant, topics)
     participants.add_acknowledgement(

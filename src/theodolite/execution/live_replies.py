@@ -100,7 +100,7 @@ class LiveReply:
         self._tell()
 
     def pulse(self) -> None:
-        """Notify the watchers that the reply is still in progress."""
+        """Tell the watchers that the reply is still in progress."""
         self._tell()
 
     def end(self, ending: LiveEnding) -> None:
@@ -142,7 +142,7 @@ class Pacing:
         letters: Maximum length of a piece; characters.
         whole: Show nothing before the reply is complete, which hides
             whether it streams.
-        timeout_s: Time limit of a reply; seconds.
+        patience_s: Time limit of a reply; seconds.
         keep_s: Time between two saves of the shown text; seconds.
     """
 
@@ -150,7 +150,7 @@ class Pacing:
     beat_s: float = 0.04
     letters: int = 16
     whole: bool = False
-    timeout_s: float = 180.0
+    patience_s: float = 180.0
     keep_s: float = 0.3
 
 
@@ -257,7 +257,7 @@ class LiveReplies:
         saved: dict[str, int] = {}
         while True:
             await self._clock.sleep(self._keep_s)
-            fresh = {key: reply.shown for key, reply in self._replies.items() if len(reply.shown) > saved.get(key, 0)}
+            fresh = {key: one.shown for key, one in self._replies.items() if len(one.shown) > saved.get(key, 0)}
             saved = {key: upto for key, upto in saved.items() if key in self._replies}
             if not fresh:
                 continue
@@ -297,7 +297,7 @@ class _Answering:
 
     async def _call(self, application: ApplicationClient, request: SayToApplication, session: str) -> Reply:
         try:
-            async with asyncio.timeout(self._pacing.timeout_s):
+            async with asyncio.timeout(self._pacing.patience_s):
                 reply = await self._observe_call(application, request, session)
         except ContentRefused as refusal:
             # A refusal is a result; the text before it is part of it.
@@ -362,7 +362,7 @@ class _Answering:
         if isinstance(given, (GatewayError, TemplateError)):
             return TurnState.ERROR, kind_of(given), str(given)
         if isinstance(given, TimeoutError):
-            return TurnState.ERROR, FailureKind.TIMED_OUT, f"no whole answer within {self._pacing.timeout_s:g} s"
+            return TurnState.ERROR, FailureKind.TIMED_OUT, f"no whole answer within {self._pacing.patience_s:g} s"
         if isinstance(given, Exception):
             return TurnState.ERROR, FailureKind.SERVER_FAULT, f"{type(given).__name__}: {given}"
         whole = isinstance(given, Reply) and not self.reply.is_behind

@@ -174,17 +174,17 @@ class UnitQueue:
         if none_to_come and loop.time() < self._empty_until_s[kind]:
             return
         await asyncio.sleep(self._next_poll_s - loop.time() if kind is UnitKind.ANNOTATION else 0)
-        await self._acquire(kind)
+        await self._claim(kind)
         if not none_to_come:
             self._next_poll_s = loop.time() + POLL_INTERVAL_S
         elif not self._waiting[kind]:
             self._empty_until_s[kind] = loop.time() + EMPTY_POLL_INTERVAL_S
 
-    async def _acquire(self, kind: UnitKind) -> None:
+    async def _claim(self, kind: UnitKind) -> None:
         limit = 2 * self.parallel
         self._leases_valid_until_s = min(self._leases_valid_until_s, asyncio.get_running_loop().time() + LEASE_S)
-        acquired = await self.executor.call(
-            self.store.acquire,
+        claimed = await self.executor.call(
+            self.store.claim,
             self.run,
             kind,
             owner=self.owner,
@@ -192,16 +192,16 @@ class UnitQueue:
             lease_s=LEASE_S,
             within=self.within,
         )
-        if kind is UnitKind.ANNOTATION and acquired:
+        if kind is UnitKind.ANNOTATION and claimed:
             # Read together now: a dialogue may have left the memory before its unit is processed.
-            subjects = dict.fromkeys(unit.subject for unit in acquired)
+            subjects = dict.fromkeys(unit.subject for unit in claimed)
             in_memory = self.dialogue_queue.of(subjects)
             missing = [subject for subject in subjects if subject not in in_memory]
             dialogues = in_memory | (await self.executor.call(self.store.dialogues_of, missing) if missing else {})
-            self._dialogues |= {unit.key: dialogues[unit.subject] for unit in acquired}
+            self._dialogues |= {unit.key: dialogues[unit.subject] for unit in claimed}
             # The store may have more units, and one dialogue makes work for several sleeping tasks.
-            self.dialogue_queue.wake(due=len(acquired) == limit)
-        self._waiting[kind].extend(acquired)
+            self.dialogue_queue.wake(due=len(claimed) == limit)
+        self._waiting[kind].extend(claimed)
 
     def dialogue_of(self, unit: Unit) -> Dialogue:
         """Return the dialogue of an annotation unit and release it; call once per unit."""

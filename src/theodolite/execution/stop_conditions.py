@@ -66,12 +66,8 @@ class CostEstimator:
         """Index models and applications by name."""
         self._models = {model.name: model for model in self.study.models}
         connections = {application.name: application.connection for application in self.study.applications}
-        self._prompted_models = {
-            name: connection for name, connection in connections.items() if isinstance(connection, PromptedModel)
-        }
-        self._recorded = frozenset(
-            name for name, connection in connections.items() if isinstance(connection, RecordedFile)
-        )
+        self._prompted_models = {name: one for name, one in connections.items() if isinstance(one, PromptedModel)}
+        self._recorded = frozenset(name for name, one in connections.items() if isinstance(one, RecordedFile))
 
     def expected(self, request: Request) -> Spending:
         """Return the expected cost of a call; one attempt is assumed."""
@@ -128,7 +124,7 @@ class CostEstimator:
 BUDGET_POLL_S = 0.2
 """Pause before requesting again a part of the budget that other processes have leased; seconds."""
 
-_SHARED = "the budget does not cover another call in addition to those of other processes"
+_SHARED = "the budget does not cover another call beside those of other processes"
 
 FAILURES_IN_A_ROW = 20
 """Consecutive failed calls to one endpoint that stop a run; count."""

@@ -60,7 +60,7 @@ _READ = 65_536
 
 _NUMBER = re.compile(r"[45]\d\d")
 
-_MESSAGE_KEYS = ("message", "detail", "title", "msg")
+_WORDS_AT = ("message", "detail", "title", "msg")
 """Fields in which servers state the error text, the usual ones first."""
 
 _DEPTH = 4
@@ -71,12 +71,12 @@ class ApiError:
     """An error as the server reports it; all fields may be empty.
 
     Attributes:
-        message: Its text.
+        words: Its text.
         code: Its error code.
         status: Equivalent HTTP status, for answers whose own status differs; 0 if unknown.
     """
 
-    message: str
+    words: str
     code: str = ""
     status: int = 0
 
@@ -96,8 +96,8 @@ def read_api_error(body: bytes) -> ApiError:
     try:
         result = json.loads(body[:_READ])
     except (ValueError, RecursionError):
-        return ApiError(message=_plain_text(body[:_READ]))
-    return api_error_in(result) or ApiError(message="")
+        return ApiError(words=_plain_words(body[:_READ]))
+    return api_error_in(result) or ApiError(words="")
 
 
 def api_error_in(payload: Any) -> ApiError | None:
@@ -107,26 +107,26 @@ def api_error_in(payload: Any) -> ApiError | None:
     if not isinstance(payload, Mapping):
         return None
     error = payload.get("error", payload)
-    message = _message_of(error)
+    words = _words(error)
     if not isinstance(error, Mapping):
-        return ApiError(message=message) if message else None
+        return ApiError(words=words) if words else None
     code = _filter_code(error)
-    return ApiError(message=message, code=code, status=_status(error)) if message or code else None
+    return ApiError(words=words, code=code, status=_status(error)) if words or code else None
 
 
-def _message_of(body: Any, depth: int = _DEPTH) -> str:
+def _words(body: Any, depth: int = _DEPTH) -> str:
     """Return the error text from any known field; for a list of errors, each with its position."""
     if isinstance(body, str):
         return body
     if not depth:
         return ""
     if isinstance(body, list):
-        return "; ".join(filter(None, (_message_of(item, depth - 1) for item in body)))
+        return "; ".join(filter(None, (_words(one, depth - 1) for one in body)))
     if not isinstance(body, Mapping):
         return ""
-    message = next(filter(None, (_message_of(body.get(key), depth - 1) for key in _MESSAGE_KEYS)), "")
+    words = next(filter(None, (_words(body.get(key), depth - 1) for key in _WORDS_AT)), "")
     position = body.get("loc")
-    return f"{'.'.join(map(str, position))}: {message}" if message and isinstance(position, list) else message
+    return f"{'.'.join(map(str, position))}: {words}" if words and isinstance(position, list) else words
 
 
 def _status(error: Mapping[str, Any]) -> int:
@@ -143,7 +143,7 @@ def _filter_code(error: Mapping[str, Any]) -> str:
     return next((code for code in answers if code in FILTER_CODES), next(iter(answers), ""))
 
 
-def _plain_text(body: bytes) -> str:
+def _plain_words(body: bytes) -> str:
     text = body.decode("utf-8", "replace").strip()
     return "with an HTML page" if text.startswith("<") else text
 
@@ -159,7 +159,7 @@ class Again(StrEnum):
     ONCE = "once"
     """The request may have been processed: another attempt costs again."""
     UNTIL_SPENT = "until the attempts are spent"
-    WHEN_ASKED = "when the endpoint is less busy"
+    WHEN_ASKED = "when the endpoint has less to do"
     """The endpoint did not process the request and asks to wait: this does not count as an attempt."""
 
 
@@ -169,7 +169,7 @@ class AttemptError:
 
     Attributes:
         kind: The error that it becomes if no further attempt is made.
-        message: Description of the error, without secrets, e.g. `refused` or `503 Overloaded`.
+        words: Description of the error, without secrets, e.g. `refused` or `503 Overloaded`.
         again: Whether to retry.
         status: HTTP status; 0 if there was no answer.
         asked_wait_s: Wait that the endpoint requests; seconds, None if it requests none.
@@ -177,7 +177,7 @@ class AttemptError:
     """
 
     kind: type[GatewayError]
-    message: str
+    words: str
     again: Again = Again.NEVER
     status: int = 0
     asked_wait_s: float | None = None
@@ -188,35 +188,31 @@ class AttemptError:
         effort = f"{tries} tries, {elapsed_s:.1f} s" if tries > 1 else ""
         if self.kind is Unreachable:
             where = f" at {host}" if host else ""
-            message = f"nobody answers{where} ({_listed(self.message, effort)})"
+            message = f"nobody answers{where} ({_listed(self.words, effort)})"
         else:
             aside = _listed(self._wish, effort)
-            message = f"{self.message} ({aside})" if aside else self.message
+            message = f"{self.words} ({aside})" if aside else self.words
         return self.kind(message, endpoint=endpoint, tries=tries, status=self.status, spent=self.spent)
 
     @property
     def _wish(self) -> str:
         """The requested delay as text; empty if it is not worth mentioning."""
-        return (
-            (f"it requests a delay of {self.asked_wait_s:,.0f} s")
-            if self.asked_wait_s and self.asked_wait_s >= 1
-            else ""
-        )
+        return f"it asks to wait {self.asked_wait_s:,.0f} s" if self.asked_wait_s and self.asked_wait_s >= 1 else ""
 
 
-def _listed(*message: str) -> str:
-    return ", ".join(filter(None, message))
+def _listed(*words: str) -> str:
+    return ", ".join(filter(None, words))
 
 
-def _nobody(message: str, again: Again = Again.UNTIL_SPENT) -> AttemptError:
-    return AttemptError(kind=Unreachable, message=message, again=again)
+def _nobody(words: str, again: Again = Again.UNTIL_SPENT) -> AttemptError:
+    return AttemptError(kind=Unreachable, words=words, again=again)
 
 
 class PrivateAddress(OSError):
     """A name that must be public leads into a private network."""
 
     def __str__(self) -> str:
-        return "not a public address"
+        return "no public address"
 
 
 class NoConnection(OSError):
@@ -268,11 +264,11 @@ class PackedOtherwise(ValueError):
 
 
 class NotHttp(ValueError):
-    """The answer is not HTTP."""
+    """The answer is no HTTP."""
 
 
 REASONS: dict[type[OSError], AttemptError] = {
-    PrivateAddress: _nobody("not a public address", Again.NEVER),
+    PrivateAddress: _nobody("no public address", Again.NEVER),
     socket.gaierror: _nobody("unknown host"),
     ssl.SSLCertVerificationError: _nobody("its certificate is not trusted", Again.NEVER),
     ssl.SSLError: _nobody("no TLS connection", Again.NEVER),
@@ -282,20 +278,18 @@ REASONS: dict[type[OSError], AttemptError] = {
 """Reasons for a missing connection, by the system's error."""
 
 TRANSLATIONS: dict[type[BaseException], AttemptError] = {
-    BrokenOff: AttemptError(kind=ServerFault, message="the connection was closed early", again=Again.UNTIL_SPENT),
+    BrokenOff: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
     CutShort: AttemptError(
-        kind=MalformedReply, message="the answer was cut off or does not match its declared encoding", again=Again.ONCE
+        kind=MalformedReply, words="the answer broke off or is not encoded as it says", again=Again.ONCE
     ),
-    TooLarge: AttemptError(kind=MalformedReply, message=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
-    TooManyEvents: AttemptError(kind=MalformedReply, message="the answer is a stream with too many events"),
-    PackedOtherwise: AttemptError(
-        kind=MalformedReply, message="the answer is compressed with neither gzip nor deflate"
-    ),
-    NoAddress: AttemptError(kind=Rejected, message="the address cannot be used; expected `http://host:port/path`"),
-    TimeoutError: AttemptError(kind=TimedOut, message="no answer in time", again=Again.ONCE),
+    TooLarge: AttemptError(kind=MalformedReply, words=f"the answer is larger than {LARGEST_ANSWER >> 20} MB"),
+    TooManyEvents: AttemptError(kind=MalformedReply, words="the answer is a stream of more events than any reply has"),
+    PackedOtherwise: AttemptError(kind=MalformedReply, words="the answer is packed otherwise than by gzip or deflate"),
+    NoAddress: AttemptError(kind=Rejected, words="the address cannot be used; expected `http://host:port/path`"),
+    TimeoutError: AttemptError(kind=TimedOut, words="no answer in time", again=Again.ONCE),
     ProxyRefused: _nobody("the proxy refuses"),
-    OSError: AttemptError(kind=ServerFault, message="the connection was closed early", again=Again.UNTIL_SPENT),
-    ValueError: AttemptError(kind=MalformedReply, message="the answer is not valid HTTP"),
+    OSError: AttemptError(kind=ServerFault, words="the connection broke off", again=Again.UNTIL_SPENT),
+    ValueError: AttemptError(kind=MalformedReply, words="the answer is not HTTP as agreed"),
 }
 """Each class of exceptions that an attempt may raise, except `NoConnection`."""
 
@@ -318,7 +312,7 @@ def translate(error: BaseException) -> AttemptError:
         return next(TRANSLATIONS[kind] for kind in type(error).__mro__ if kind in TRANSLATIONS)
     attempt_error = _unconnected(error.reason)
     return (
-        replace(attempt_error, message=f"the proxy {error.proxy}: {attempt_error.message}")
+        replace(attempt_error, words=f"the proxy {error.proxy}: {attempt_error.words}")
         if error.proxy
         else attempt_error
     )
@@ -331,8 +325,8 @@ def _refused_by_proxy(error: ProxyRefused) -> AttemptError:
     """Return the failed attempt of a proxy that answers but does not forward the call; 5xx may be temporary."""
     advice = "; put user and password into its address in `HTTPS_PROXY`" if error.status == 407 else ""
     phrase = HTTPStatus(error.status).phrase if error.status in _STATUSES else ""
-    message = f"the proxy {error.proxy} refuses: {error.status} {phrase}".rstrip()
-    return _nobody(message + advice, Again.UNTIL_SPENT if error.status >= 500 else Again.NEVER)
+    words = f"the proxy {error.proxy} refuses: {error.status} {phrase}".rstrip()
+    return _nobody(words + advice, Again.UNTIL_SPENT if error.status >= 500 else Again.NEVER)
 
 
 def _unconnected(reason: OSError) -> AttemptError:
@@ -341,22 +335,22 @@ def _unconnected(reason: OSError) -> AttemptError:
         return _nobody(_ERRNO[reason.errno])
     attempt_error = next(REASONS[kind] for kind in type(reason).__mro__ if kind in REASONS)
     why = str(getattr(reason, "verify_message", "")).rstrip(".")  # it describes only the failed check
-    return replace(attempt_error, message=f"{attempt_error.message}: {why}") if why else attempt_error
+    return replace(attempt_error, words=f"{attempt_error.words}: {why}") if why else attempt_error
 
 
 _PASSING = frozenset({408, 409, 425})
 """Statuses of temporary refusals."""
 
 
-def of_status(status: int, message: str, *, asked_wait_s: float | None = None) -> AttemptError:
+def of_status(status: int, words: str, *, asked_wait_s: float | None = None) -> AttemptError:
     """Return the failed attempt for an HTTP status other than 2xx.
 
     Args:
         status: The status.
-        message: The endpoint's text about it, shortened and without secrets.
+        words: The endpoint's text about it, shortened and without secrets.
         asked_wait_s: Requested delay; seconds.
     """
-    text = f"{status} {message.removeprefix(str(status)).lstrip(': ')}".rstrip()
+    text = f"{status} {words.removeprefix(str(status)).lstrip(': ')}".rstrip()
     if status in {429, 529}:
         kind: type[GatewayError] = RateLimited
         again = Again.WHEN_ASKED
@@ -364,31 +358,31 @@ def of_status(status: int, message: str, *, asked_wait_s: float | None = None) -
         kind, again = ServerFault, Again.UNTIL_SPENT
     elif 300 <= status < 400:
         return AttemptError(
-            kind=Rejected, message=f"{text} (redirects are not followed; give the final address)", status=status
+            kind=Rejected, words=f"{text} (redirects are not followed; give the final address)", status=status
         )
     else:
         kind, again = Rejected, Again.NEVER
-    return AttemptError(kind=kind, message=text, again=again, status=status, asked_wait_s=asked_wait_s)
+    return AttemptError(kind=kind, words=text, again=again, status=status, asked_wait_s=asked_wait_s)
 
 
-def empty(message: str = "the reply contains no text") -> AttemptError:
+def empty(words: str = "the reply holds no text") -> AttemptError:
     """Return the failed attempt of a reply without text."""
-    return AttemptError(kind=EmptyReply, message=message)
+    return AttemptError(kind=EmptyReply, words=words)
 
 
-def malformed(message: str) -> AttemptError:
+def malformed(words: str) -> AttemptError:
     """Return the failed attempt of a reply in an unexpected form."""
-    return AttemptError(kind=MalformedReply, message=message)
+    return AttemptError(kind=MalformedReply, words=words)
 
 
-def unreadable(message: str) -> AttemptError:
+def unreadable(words: str) -> AttemptError:
     """Return the failed attempt of a truncated or garbled answer, e.g. of a busy gateway; a retry may succeed."""
-    return AttemptError(kind=MalformedReply, message=message, again=Again.ONCE)
+    return AttemptError(kind=MalformedReply, words=words, again=Again.ONCE)
 
 
-def withheld(message: str, *, status: int = 0) -> AttemptError:
+def withheld(words: str, *, status: int = 0) -> AttemptError:
     """Return the failed attempt of a reply that the endpoint's own filter withheld."""
-    return AttemptError(kind=ContentRefused, message=message, status=status)
+    return AttemptError(kind=ContentRefused, words=words, status=status)
 
 
 REFUSALS = 8
@@ -442,7 +436,7 @@ class RetryPolicy:
         """Return the pause before the next attempt, or None to give up; seconds.
 
         The pause has jitter, so that calls that failed together are not repeated
-        together. It is drawn by key: the same call waits for the same time each time.
+        together. It is drawn by key: the same call waits equally long each time.
 
         Args:
             attempt_error: How the last attempt ended.

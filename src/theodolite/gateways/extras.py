@@ -83,7 +83,7 @@ def submit_pipeline(path: Path, workspace: AzureWorkspace) -> str:
             client = _client(path, workspace)
             return str(client.jobs.create_or_update(load_job(path)).studio_url)
         except AzureError as error:
-            message = f"Azure Machine Learning rejected the pipeline: {_sentence(error)}"
+            message = f"Azure Machine Learning did not take the pipeline: {_sentence(error)}"
             raise StorageUnavailable(message) from error
 
 
@@ -96,15 +96,13 @@ def _client(path: Path, workspace: AzureWorkspace) -> Any:
     if all(names):
         return MLClient(DefaultAzureCredential(), *names)
     if any(names):
-        message = (
-            "--subscription, --resource-group and --workspace identify a workspace together; set all three or none"
-        )
+        message = "--subscription, --resource-group and --workspace name a workspace together; give all three or none"
         raise InputError(message)
     try:
         return MLClient.from_config(DefaultAzureCredential(), path=path.parent)
     except ValidationException as error:
         message = (
-            f"no workspace is set: use --subscription, --resource-group and --workspace, or put the `config.json` of"
+            f"no workspace is named: give --subscription, --resource-group and --workspace, or put the `config.json` of"
             f" the workspace into `{path.parent}`"
         )
         raise InputError(message) from error
@@ -187,7 +185,7 @@ def write_mlflow(
             mlflow.log_metrics(dict(metrics))
             return _write_traces(mlflow, traces, folder.experiment_id, run.info.run_id)
     except (MlflowException, OSError) as error:
-        message = f"MLflow at `{uri}` rejected the records: {str(error).splitlines()[0][:300]}"
+        message = f"MLflow at `{uri}` did not take the records: {str(error).splitlines()[0][:300]}"
         raise StorageUnavailable(message) from error
     finally:
         mlflow.set_tracking_uri(previous)
@@ -332,7 +330,7 @@ def require_png() -> None:
         InputError: If it is not.
     """
     if not has_png():
-        message = f"PNG needs resvg, which is not installed; type: {_RESVG}  (SVG needs nothing)"
+        message = f"PNG is drawn by resvg, which is not installed; type: {_RESVG}  (SVG needs nothing)"
         raise InputError(message)
 
 

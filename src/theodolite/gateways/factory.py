@@ -348,7 +348,7 @@ class PluginModel:
             except GatewayError:
                 raise
             except TimeoutError as error:
-                message = f"model `{name}` ({self._endpoint.plugin}) returned no reply within {limit:g} s"
+                message = f"model `{name}` ({self._endpoint.plugin}) gave no reply within {limit:g} s"
                 raise TimedOut(message, endpoint=name) from error
             except Exception as error:  # the code of a plugin may raise anything; this is the boundary
                 message = f"model `{name}` ({self._endpoint.plugin}) raised {type(error).__name__}: {error}"

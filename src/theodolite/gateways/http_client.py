@@ -171,8 +171,8 @@ class HttpClient:
     async def retry(self, http_request: HttpRequest, retry_policy: RetryPolicy) -> HttpResponse | RetriesExhausted:
         """Retry as often as the retry policy allows; no slot is occupied while waiting."""
         if self.secret.is_missing:
-            message = f"the environment variable `{self.secret.variable}` is not set"
-            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, message=message), tries=0, elapsed_s=0.0)
+            words = f"the environment variable `{self.secret.variable}` is not set"
+            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         outcome = await retry(
             lambda spent_s: self._in_slot(http_request, retry_policy, spent_s),
             retry_policy=retry_policy,
@@ -247,7 +247,7 @@ class HttpClient:
             if hear is not None and hear.has_received:
                 attempt_error = replace(attempt_error, again=Again.NEVER)
             late = attempt_error.kind is TimedOut
-            return replace(attempt_error, message=f"no answer within {timeout_s:.3g} s") if late else attempt_error
+            return replace(attempt_error, words=f"no answer within {timeout_s:.3g} s") if late else attempt_error
         if 200 <= answer.status < 300:
             late_error = self._check_in_band(answer.body) if self._check_in_band is not None else None
             if late_error is not None:
@@ -258,17 +258,17 @@ class HttpClient:
 
     def _refusal_of(self, answer: RawResponse, doubtful: tuple[str, ...]) -> AttemptError:
         api_error, status = read_api_error(answer.body), answer.status
-        message = self.secret.scrub(api_error.message)
-        if any(field in api_error.message for field in doubtful):
-            return AttemptError(kind=Rejected, message=f"{status} {message}", status=status)
+        words = self.secret.scrub(api_error.words)
+        if any(field in api_error.words for field in doubtful):
+            return AttemptError(kind=Rejected, words=f"{status} {words}", status=status)
         if status == 400 and api_error.is_filter:
-            return withheld(f"400 {message}".rstrip(), status=400)
+            return withheld(f"400 {words}".rstrip(), status=400)
         if api_error.is_quota:
-            return AttemptError(kind=Rejected, message=f"{status} {message}".rstrip(), status=status)
+            return AttemptError(kind=Rejected, words=f"{status} {words}".rstrip(), status=status)
         if status in {401, 403}:
             key = f"variable {self.secret.variable}" if self.secret.variable else "the study names no `key:`"
-            message = f"{message} ({key})".lstrip()
-        return of_status(status, message, asked_wait_s=asked_wait_s(answer.headers, self.clock.now()))
+            words = f"{words} ({key})".lstrip()
+        return of_status(status, words, asked_wait_s=asked_wait_s(answer.headers, self.clock.now()))
 
 
 class _StreamListener:

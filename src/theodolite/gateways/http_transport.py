@@ -80,7 +80,7 @@ class _Unasked(aiohttp.ClientError):
 
 
 class _BrokenConnection(aiohttp.ClientError):
-    """A connection broke; a class for which aiohttp makes no automatic retry."""
+    """A connection broke; a class for which aiohttp makes no retry of its own."""
 
 
 class _Response(aiohttp.ClientResponse):
@@ -217,7 +217,7 @@ class HttpTransport:
                 raise ValueError(message)
             if any(_LINE_ENDS.search(text) for text in result.values()):
                 del self._prepared[key]
-                message = "a header contains a line break"
+                message = "a header holds a line break"
                 raise ValueError(message)
         return result
 
@@ -327,13 +327,13 @@ def _system_tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _public_socket(address_info: Any) -> socket.socket:
+def _public_socket(found: Any) -> socket.socket:
     """Return a socket for one address of a host, checked at the connection because names may change.
 
     Raises:
         PrivateAddress: If the address does not belong to the public Internet.
     """
-    family, kind, protocol, _, address = address_info
+    family, kind, protocol, _, address = found
     if not is_public(str(address[0])):
         raise PrivateAddress
     return socket.socket(family, kind, protocol)

@@ -56,7 +56,7 @@ _REFUSED_6 = tuple(
 )
 
 
-_PUBLIC = "use a host that is reachable from the Internet"
+_PUBLIC = "name a host that the Internet can reach"
 
 
 def is_public(address: str) -> bool:
@@ -253,8 +253,8 @@ def _proxy(url: str, *, source: str) -> HttpProxy:
         plain = f"{scheme}://{parts.netloc.rpartition('@')[2]}"
         if scheme.startswith("socks"):
             message = (
-                f"{source} names a SOCKS proxy; expected an HTTP proxy such as `http://proxy.example:3128`. Use its "
-                "HTTP address, or write `proxy: none` if the host can be reached directly."
+                f"{source} names a SOCKS proxy; expected an HTTP proxy such as `http://proxy.example:3128`."
+                " Ask for its HTTP address, or write `proxy: none` where the host can be reached directly."
             )
             raise InputError(message)
         web_address(plain)
@@ -338,7 +338,7 @@ def _tls_context(authorities: tuple[tuple[Path, str], ...], certificate: _Certif
         try:
             context.load_verify_locations(cafile=file)
         except (ssl.SSLError, OSError):
-            message = f"{source}: `{file}` contains no certificate; expected a PEM file with `BEGIN CERTIFICATE`"
+            message = f"{source}: `{file}` holds no certificate; expected a PEM file with `BEGIN CERTIFICATE`"
             raise InputError(message) from None
     if certificate is not None:
         _load_certificate(context, certificate)
@@ -370,7 +370,7 @@ def _why_unusable(error: Exception, certificate: _Certificate, *, was_prompted: 
         return f"the passphrase does not open the private key in `{key}`; {certificate.hint}"
     if "KEY_VALUES_MISMATCH" in str(error):
         return f"the private key in `{key}` does not belong to the certificate in `{certificate.file}`"
-    return f"`{certificate.file}` and `{key}` contain no certificate with its private key; expected PEM files with both"
+    return f"`{certificate.file}` and `{key}` hold no certificate with its private key; expected PEM files with both"
 
 
 def _require_file(file: Path, source: str) -> None:
@@ -403,7 +403,7 @@ class WebAddress:
         host: Name in ASCII form, or number.
         port: Port.
         named_port: Port if the address states one.
-        target: Path and query, as sent.
+        target: Path and query, as they are sent.
     """
 
     url: str

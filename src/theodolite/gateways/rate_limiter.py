@@ -432,7 +432,7 @@ class SlotPools:
         return account
 
 
-_REDUCED = 0.3
+_PATIENT = 0.3
 
 _BUSY = frozenset({503})
 """Statuses in addition to "too many requests" that report overload."""
@@ -524,7 +524,7 @@ class RateLimiter:
             self._account.leave()
 
     def _learn(self, share: float) -> None:
-        retry_policy = 1.0 if share > self._share_taken else _REDUCED
+        retry_policy = 1.0 if share > self._share_taken else _PATIENT
         self._share_taken += retry_policy * (share - self._share_taken)
 
     async def _through(self, window: Window | SharedWindow, foreseen: int) -> Permit:
@@ -537,7 +537,7 @@ class RateLimiter:
                 continue
             ticket = await self._account.enter()
             now_s = self._clock.monotonic_s()
-            if not window.has_capacity(now_s, tokens):
+            if not window.has_room(now_s, tokens):
                 self._account.leave()
                 continue
             return Permit(ticket, window.start(now_s, tokens), foreseen)

@@ -93,7 +93,7 @@ class Window:
             free_at_s = max(free_at_s, start.moment_s + self._span_s)  # each is forgotten after those before it
         return max(_SHORTEST_WAIT_S, free_at_s - now_s) if self._starts else 0.0
 
-    def has_capacity(self, now_s: float, tokens: int = 0) -> bool:
+    def has_room(self, now_s: float, tokens: int = 0) -> bool:
         """Return whether a start is possible now."""
         return self.wait_s(now_s, tokens) <= 0
 
@@ -217,7 +217,7 @@ class SharedWindow:
         self._requests = _smallest(self._requests, requests)
         self._tokens = _smallest(self._tokens, tokens)
 
-    def has_capacity(self, now_s: float, tokens: int = 0) -> bool:
+    def has_room(self, now_s: float, tokens: int = 0) -> bool:
         """Return whether the present block has a request within the remaining tokens."""
         block = self._block
         if block is None or not block.requests or now_s >= block.ends_s:
@@ -226,7 +226,7 @@ class SharedWindow:
 
     async def prepare(self, now_s: float, tokens: int = 0) -> float:
         """Lease a block unless the current one has room, and return how long a start has to wait; seconds."""
-        if self.has_capacity(now_s, tokens):
+        if self.has_room(now_s, tokens):
             return 0.0
         if now_s < self._wait_until_s:
             return self._wait_until_s - now_s

@@ -111,17 +111,17 @@ class EventStream:
     """Assembles a reply from the events of one answer, however they are split into pieces."""
 
     def __init__(
-        self, extractor: ReplyExtractor, *, secret: Secret, on_chunk: OnChunk | None = None, look: Callable[[str], None]
+        self, place: ReplyPlace, *, secret: Secret, on_chunk: OnChunk | None = None, look: Callable[[str], None]
     ) -> None:
         """Start empty.
 
         Args:
-            extractor: Position of the piece of the reply in each event.
+            place: Position of the piece of the reply in each event.
             secret: A text that no received piece may repeat.
             on_chunk: Receives the pieces.
             look: Receives the data of each event.
         """
-        self._extractor = extractor
+        self._place = place
         self._redacted = StruckPieces(secret, on_chunk) if on_chunk is not None else None
         self._look = look
         self._reader = EventReader()
@@ -145,7 +145,7 @@ class EventStream:
             return self._attempt_error
         if whole.strip():
             return whole
-        return empty("the events contain no text") if self._pieces else self._without or _no_stream()
+        return empty("the events hold no text") if self._pieces else self._without or _no_stream()
 
     def _hear(self, data: str) -> None:
         self._look(data)
@@ -162,11 +162,11 @@ class EventStream:
     def _read(self, data: str) -> StreamEvent:
         if self._reader.name == FAILED:
             return StreamEvent(attempt_error=failure_in(data), is_fatal=True)
-        return self._extractor.read_event(data)
+        return self._place.read_event(data)
 
 
 def _no_stream() -> AttemptError:
-    return malformed("the answer has no events; remove `stream` if the reply arrives in one piece")
+    return malformed("the answer holds no events; leave `stream` out where the reply comes in one piece")
 
 
 _STEP = re.compile(r"""\.([\w-]+)|\[(\d+)\]|\[(?:"([^"\]]+)"|'([^'\]]+)')\]""")
@@ -212,7 +212,7 @@ def parse_path(path: str) -> Path | None:
     return tuple(int(step[2]) if step[2] else step[1] or step[3] or step[4] for step in steps)
 
 
-class ReplyExtractor:
+class ReplyPlace:
     """Finds the reply in an answer."""
 
     def __init__(self, path: str, pattern: str = "") -> None:
@@ -220,7 +220,7 @@ class ReplyExtractor:
 
         Args:
             path: A path into JSON, or `text`.
-            pattern: A regular expression over the whole body, instead of the path;
+            pattern: A regular expression over the whole body, in place of the path;
                 its first group is the reply, or all of it if it has no group.
 
         Raises:
@@ -236,7 +236,7 @@ class ReplyExtractor:
         except (ValueError, LookupError):
             charset_note = "as its headers say" if answer.charset else "and its headers name no other encoding"
             return malformed(f"the answer is not text in {answer.charset or 'UTF-8'}, {charset_note}")
-        return _checked(self._find(text)) if text.strip() else empty("the answer has nothing")
+        return _checked(self._find(text)) if text.strip() else empty("the answer holds nothing")
 
     def read_event(self, data: str) -> StreamEvent:
         """Return the content of one event of a stream."""
@@ -266,8 +266,8 @@ class ReplyExtractor:
 def failure_in(data: str) -> AttemptError:
     """Return the failure that an event reports by its name, whatever its content."""
     api_error = read_api_error(data.encode())
-    message = api_error.message or api_error.code
-    return withheld(message) if api_error.is_filter else _error(message)
+    words = api_error.words or api_error.code
+    return withheld(words) if api_error.is_filter else _error(words)
 
 
 def find_in(text: str, path: Path) -> str:
@@ -301,18 +301,15 @@ def _walk(payload: Any, path: Path) -> Any:
 
 
 def _failure(payload: Any, reply: Any) -> AttemptError | None:
-    """Return the failure that an application reports next to its reply.
-
-    An error next to a text may be only a remark.
-    """
+    """Return the failure that an application reports beside its reply; an error beside a text may be only a remark."""
     is_blank = reply is None or (isinstance(reply, str) and not reply.strip())
     if is_blank and (api_error := _api_error(payload)) is not None:
         return api_error
     if not isinstance(payload, Mapping) or payload.get("success") is not False:
         return None
     error_text = api_error_in(payload)
-    message = reply if isinstance(reply, str) and not is_blank else error_text.message if error_text is not None else ""
-    return AttemptError(kind=ServerFault, message=f"it reported a failure: {message}".removesuffix(": "))
+    words = reply if isinstance(reply, str) and not is_blank else error_text.words if error_text is not None else ""
+    return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
 
 
 def _unread(why: str, text: str) -> AttemptError:
@@ -322,16 +319,16 @@ def _unread(why: str, text: str) -> AttemptError:
 
 
 def _api_error(payload: Any) -> AttemptError | None:
-    """Return the error that an application reports instead of a reply, although its status is 200."""
+    """Return the error that an application reports in place of a reply, although its status is 200."""
     api_error = api_error_in(payload) if isinstance(payload, Mapping) and payload.get("error") else None
     if api_error is None:
         return None
-    message = api_error.message or api_error.code
-    return withheld(message) if api_error.is_filter else _error(message)
+    words = api_error.words or api_error.code
+    return withheld(words) if api_error.is_filter else _error(words)
 
 
-def _error(message: str) -> AttemptError:
-    return AttemptError(kind=ServerFault, message=f"it says: {message}" if message else "encoding not stated")
+def _error(words: str) -> AttemptError:
+    return AttemptError(kind=ServerFault, words=f"it says: {words}" if words else "it does not say which")
 
 
 def _member(payload: Any, step: str | int) -> Any:

@@ -35,7 +35,7 @@ class CorpusSearch:
             corpus: Source of the search.
             limit: Maximum number of passages per query; count.
         """
-        self._corpus = tuple((passage, terms) for passage in corpus if (terms := _terms(passage.text)))
+        self._corpus = tuple((passage, words) for passage in corpus if (words := _words(passage.text)))
         self._limit = limit
 
     def __call__(self, query: str) -> tuple[Passage, ...]:
@@ -43,21 +43,21 @@ class CorpusSearch:
 
         Equal scores keep the order of the corpus, so that a session can be replayed.
         """
-        terms = _terms(query)
-        if not terms or not self._corpus:
+        words = _words(query)
+        if not words or not self._corpus:
             return ()
-        scores = [float(score) for score in self._index.get_scores(terms)]
-        ranked = sorted(range(len(scores)), key=lambda index: (-scores[index], index))
-        return tuple(self._corpus[index][0] for index in ranked[: self._limit] if scores[index] > 0)
+        scores = [float(score) for score in self._index.get_scores(words)]
+        ranked = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+        return tuple(self._corpus[place][0] for place in ranked[: self._limit] if scores[place] > 0)
 
     @cached_property
     def _index(self) -> BM25:
         from bm25s import BM25
 
         index = BM25()
-        index.index([terms for _, terms in self._corpus], show_progress=False)
+        index.index([words for _, words in self._corpus], show_progress=False)
         return index
 
 
-def _terms(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())

@@ -32,7 +32,7 @@ _NO_KEY = re.compile(
     re.IGNORECASE,
 )
 
-_KEY_PATTERN = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
+_KEY_SHAPE = re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])\S{16,}")
 
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
@@ -56,7 +56,7 @@ class Secret:
         self.header = header
         if not all("!" <= letter <= "~" for letter in self._text):
             message = (
-                f"variable `{variable}` contains spaces, line breaks or invalid characters; "
+                f"variable `{variable}` holds spaces, line breaks or letters that no key has; "
                 "expected one word of plain ASCII. Set it again."
             )
             raise InputError(message)
@@ -97,9 +97,9 @@ class Secret:
         lengths = range(min(len(self._text) - 1, len(text)), 0, -1)
         return next((n for n in lengths if text.endswith(self._text[:n])), 0)
 
-    def scrub(self, message: str) -> str:
+    def scrub(self, words: str) -> str:
         """Return a foreign text on one short line, without this or any other key."""
-        clean = message.replace(self._text, STRUCK) if self._text else message
+        clean = words.replace(self._text, STRUCK) if self._text else words
         line = " ".join(_UNPRINTABLE.sub(" ", strike_out(KEY_LIKE.sub(STRUCK, clean))).split())
         return line if len(line) <= SHOWN else line[: SHOWN - 3] + "..."
 
@@ -133,7 +133,7 @@ class StruckPieces:
             self._hear(released)
 
     def end(self) -> None:
-        """Return the buffered text that is not part of the key."""
+        """Return the held-back text that is not part of the key."""
         released, self._held = self._held, ""
         if released:
             self._hear(released)
@@ -160,9 +160,7 @@ class Credentials:
         except (ValueError, RecursionError):
             result = text
         if result is not None and not isinstance(result, dict):
-            message = (
-                f'variable `{variable}` must contain a JSON object such as {{"key": "..."}}; it contains something else'
-            )
+            message = f'variable `{variable}` must hold a JSON object such as {{"key": "..."}}; it holds something else'
             raise InputError(message)
         self._auth: dict[str, Any] | None = result
         self._secrets = _longest_first(_texts_in(result))
@@ -185,9 +183,9 @@ class Credentials:
         """Return the whole text of an application without the keys; names of scenarios or models are kept."""
         return _without(self._keys, text)
 
-    def scrub(self, message: str) -> str:
+    def scrub(self, words: str) -> str:
         """Return a foreign text on one short line, without any of the credentials."""
-        return Secret().scrub(_without(self._secrets, message))
+        return Secret().scrub(_without(self._secrets, words))
 
     def scrub_lines(self, text: str) -> str:
         """Return a foreign text line by line, without any of the credentials."""
@@ -200,28 +198,28 @@ def _without(secrets: Iterable[str], text: str) -> str:
     return text
 
 
-def _keys_in(value: Any) -> Iterator[str]:
+def _keys_in(found: Any) -> Iterator[str]:
     """Yield the texts that are keys: by their names, or else by their form."""
-    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    members = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
     for name, member in members:
         if isinstance(member, str) and isinstance(name, str) and _NO_KEY.search(name):
             continue
         if isinstance(name, str) and KEY_NAME.search(name):
             yield from _texts_in(member)
         elif isinstance(member, str):
-            yield from filter(_KEY_PATTERN.fullmatch, [member])
+            yield from filter(_KEY_SHAPE.fullmatch, [member])
         else:
             yield from _keys_in(member)
 
 
-def _texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and len(value) >= _SHORTEST_SECRET:
-        yield value
-    elif isinstance(value, dict):
-        for member in value.values():
+def _texts_in(found: Any) -> Iterator[str]:
+    if isinstance(found, str) and len(found) >= _SHORTEST_SECRET:
+        yield found
+    elif isinstance(found, dict):
+        for member in found.values():
             yield from _texts_in(member)
-    elif isinstance(value, list):
-        for member in value:
+    elif isinstance(found, list):
+        for member in found:
             yield from _texts_in(member)
 
 

@@ -21,14 +21,14 @@ Rows = tuple[tuple[str, ...], list[dict[str, str]]]
 """Names of the columns, and the rows as texts."""
 
 
-def is_database(address: str) -> bool:
+def is_database(place: str) -> bool:
     """Return whether a location names a database rather than a file.
 
     Example:
         >>> is_database("sqlite:///scores.db"), is_database("scores.csv")
         (True, False)
     """
-    return urlsplit(address).scheme in (*SQLITE_SCHEMES, *POSTGRES_SCHEMES)
+    return urlsplit(place).scheme in (*SQLITE_SCHEMES, *POSTGRES_SCHEMES)
 
 
 def query_rows(url: str, query: str) -> Rows:
@@ -61,7 +61,7 @@ def _from_sqlite(url: str, query: str) -> Rows:
 
 def _from_postgres(url: str, query: str) -> Rows:
     if find_spec("psycopg") is None:
-        message = "the PostgreSQL driver is missing; type: pip install 'theodolite[postgres]'"
+        message = "PostgreSQL's driver is missing; type: pip install 'theodolite[postgres]'"
         raise InputError(message)
     import psycopg
 

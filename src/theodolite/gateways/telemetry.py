@@ -177,7 +177,7 @@ class PrometheusMetrics:
         )
         self._latency = Histogram(
             f"{PREFIX}call_latency_seconds",
-            "Latency of the last attempt of successful calls.",
+            "Latency of the last attempt of calls that brought a reply.",
             of_call,
             registry=self.registry,
             buckets=_DURATIONS_S,
@@ -576,7 +576,7 @@ class TraceObserver:
             attributes |= {"gen_ai.operation.name": "chat", "gen_ai.request.model": name}
             attributes |= _host_attributes(model) if model else {}
             if self._content:
-                messages = [_message(item.speaker.value, item.text) for item in request.messages]
+                messages = [_message(one.speaker.value, one.text) for one in request.messages]
                 attributes["gen_ai.input.messages"] = self._strike(json.dumps(messages, ensure_ascii=False))
             return f"chat {name}", attributes
         if isinstance(request, SayToApplication):

@@ -65,7 +65,7 @@ def text_template(
         message = f"{what} is not a template that can be filled: {error}"
         raise InputError(message) from error
     if unknown:
-        message = f"{what} names `{unknown[0]}`, which has no value; it may use {', '.join(known)}"
+        message = f"{what} names `{unknown[0]}`, which nothing fills; it may name {', '.join(known)}"
         raise InputError(message)
 
     def filled(variables: Mapping[str, Any]) -> str:
@@ -134,7 +134,7 @@ def _document(source: str, what: str) -> Any:
     try:
         return json.loads(source)
     except ValueError:
-        message = f"{what} must be a JSON document; it is not valid JSON"
+        message = f"{what} must be a JSON document; it cannot be read as one"
         raise InputError(message) from None
 
 
@@ -183,9 +183,7 @@ class RecordedApplication:
         turns = self._turns.get((request.item, request.repeat), ())
         if not 1 <= request.turn <= len(turns):
             repeat = f", repeat {request.repeat}" if request.repeat > 1 else ""
-            message = (
-                f"the file contains no response of `{self._name}` to `{request.item}`, turn {request.turn}{repeat}"
-            )
+            message = f"the file holds no response of `{self._name}` to `{request.item}`, turn {request.turn}{repeat}"
             raise ServerFault(message, endpoint=self._name, tries=0)
         turn = turns[request.turn - 1]
         is_labelled = (request.item, request.repeat) in self._labelled
@@ -209,7 +207,7 @@ class RecordedApplication:
         n = len(self._turns)
         answer = f"ok, {n:,} recorded {'dialogue' if n == 1 else 'dialogues'}"
         return EndpointCheck(
-            name=self._name, host="", alive=n > 0, answer=answer if n else "its file contains no dialogue"
+            name=self._name, host="", alive=n > 0, answer=answer if n else "its file holds no dialogue"
         )
 
     async def close(self) -> None:

@@ -413,7 +413,7 @@ class _Counted:
 
     def _f1(self, column: int, label: str = "") -> Estimate | Undefined:
         true, given = self.true[:, column], self.given[:, column]
-        shared = self._share(true & given, true | given, f"No annotator gave a dialogue the label `{label}`.")
+        shared = self._share(true & given, true | given, f"Nobody gave a dialogue the label `{label}`.")
         if isinstance(shared, Undefined):
             return replace(shared, unit=F1_UNIT)
         return replace(

@@ -151,16 +151,13 @@ def _table(ratings: ArrayLike, scale: str) -> Floats:
     try:
         table = np.array(ratings, dtype=np.float64)
     except (TypeError, ValueError):
-        message = (
-            "`ratings` must be numbers of shape (annotators, units)with rows of equal length; use NaN for a "
-            "missing rating"
-        )
+        message = "`ratings` must be numbers of shape (annotators, units), NaN where one is missing, rows equally long"
         raise InputError(message) from None
     if table.ndim != 2 or table.shape[0] < 2:
         message = f"`ratings` must have shape (annotators >= 2, units); got shape {table.shape}"
         raise InputError(message)
     if np.any(np.isinf(table)):
-        message = "`ratings` must be finite; use NaN for a missing rating"
+        message = "`ratings` must be finite; put NaN where a rating is missing"
         raise InputError(message)
     if scale not in {"nominal", "ordinal", "interval", "ratio"}:
         message = f"`scale` must be nominal, ordinal, interval or ratio; got {scale!r}"

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from theodolite.domain.annotating.quality import PeopleComparison
+from theodolite.domain.annotating.quality import BesidePeople
 from theodolite.domain.answers import NO_VALUE
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Estimate, Undefined
@@ -169,7 +169,7 @@ def model_agreements(question: Question, columns: AnswerArrays, models: Collecti
     )
 
 
-def judge_people_comparison(question: Question, columns: AnswerArrays, judge: str) -> PeopleComparison:
+def judge_beside_people(question: Question, columns: AnswerArrays, judge: str) -> BesidePeople:
     """Return the agreement of a judge with people on one question.
 
     Each person's label is compared with the judge's on the same unit; the pairs of
@@ -191,7 +191,7 @@ def judge_people_comparison(question: Question, columns: AnswerArrays, judge: st
     shadow = replace(compared, value=np.array([label_of[unit] for unit in compared.unit.tolist()], dtype=np.int64))
     unit_labels = UnitLabels(question, _stacked(_apart(compared), _apart(shadow)), clustered=True)
     own = UnitLabels(question, columns.of(~is_judge))
-    return PeopleComparison(
+    return BesidePeople(
         question=question.name,
         n_people=len(np.unique(compared.annotator)),
         alike=others_alike(compared.dialogue, compared.value == shadow.value),
@@ -330,9 +330,9 @@ def rater_agreements(question: Question, columns: AnswerArrays) -> tuple[RaterAg
 
 
 def _rater(
-    question: Question, name: str, own: AnswerArrays, rows: Whole, comparison: tuple[AnswerArrays, Whole, Whole]
+    question: Question, name: str, own: AnswerArrays, rows: Whole, beside: tuple[AnswerArrays, Whole, Whole]
 ) -> RaterAgreement:
-    labelled, same, others = comparison
+    labelled, same, others = beside
     rows = rows[others[rows] > 0]
     return RaterAgreement(
         annotator=name,
@@ -474,9 +474,7 @@ def _numbers(question: Question, columns: AnswerArrays) -> tuple[Whole, Floats]:
     """Return the dialogue, from 0, and the number of every answer that has one; shapes (answers,)."""
     scale = question.scale
     if scale.kind is ScaleKind.CATEGORIES and len(scale.categories) != 2:
-        message = (
-            f"`{question.name}` has {len(scale.categories)} categories and hence no mean; plan with a question with two"
-        )
+        message = f"`{question.name}` has {len(scale.categories)} categories and hence no mean; plan by one with two"
         raise InputError(message)
     is_category = scale.kind is ScaleKind.CATEGORIES
     numbers = [

@@ -259,7 +259,7 @@ def newcombe_unpaired(count_a: int, n_a: int, count_b: int, n_b: int, *, confide
     check_confidence(confidence)
     for count, n in ((count_a, n_a), (count_b, n_b)):
         if not 0 <= whole_count(count, "counts") <= whole_count(n, "cases") or n == 0:
-            message = f"counts must be a part of the cases, at least one; got {count} of {n}"
+            message = f"counts must be a part of the cases, of which there is one at least; got {count} of {n}"
             raise InputError(message)
     ends_a, ends_b = wilson(count_a, n_a, confidence), wilson(count_b, n_b, confidence)
     value = count_b / n_b - count_a / n_a
@@ -323,7 +323,7 @@ def both_results(
     """
     if len(a) != len(b):
         message = (
-            f"`a` and `b` must be results of the same cases; got {len(a)} and {len(b)}. Use None for a missing value"
+            f"`a` and `b` must be results of the same cases; got {len(a)} and {len(b)}. Put None where one is missing"
         )
         raise InputError(message)
     first, second = score_column(a, "a"), score_column(b, "b")
@@ -375,7 +375,7 @@ def unpaired_difference(a: Estimate | Undefined, b: Estimate | Undefined) -> Est
         confidence=a.confidence,
         n=n,
         unit=unit,
-        method=f"{UNPAIRED}; one of them has no interval",
+        method=f"{UNPAIRED}; one of both has no interval",
     )
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return plain
@@ -448,7 +448,7 @@ def mcnemar(only_a: int, only_b: int, *, method: McNemar = "exact") -> Significa
         method=f"McNemar, {method}",
         n=n,
         effect=c / n if n else None,
-        effect_name="share of changes that are regressions" if n else "",
+        effect_name="share of changes that are for the worse" if n else "",
     )
 
 
@@ -512,13 +512,13 @@ def cluster_permutation(
     )
 
 
-def _as_far(sums: Floats, observed: float, draws: int, seed: int) -> int:
+def _as_far(sums: Floats, found: float, draws: int, seed: int) -> int:
     """Return how many random sign flips give a sum as far from 0."""
     rng = np.random.default_rng(seed)
     at_once, count = max(AT_ONCE // len(sums), 1), 0
     for start in range(0, draws, at_once):
         signs = rng.integers(0, 2, size=(min(at_once, draws - start), len(sums))) * 2.0 - 1.0
-        count += int(np.count_nonzero(np.abs(signs @ sums) >= observed))
+        count += int(np.count_nonzero(np.abs(signs @ sums) >= found))
     return count
 
 
@@ -585,7 +585,7 @@ _METHOD: Final = "Cochran's Q"
 def cochran_q(
     flags: Sequence[Sequence[bool]], clusters: Sequence[str], *, draws: int = 1_999, seed: int = 1
 ) -> Significance | Undefined:
-    """Test whether things that the same testers tested differ in the frequency of a property.
+    """Test whether things that the same testers met differ in the frequency of a property.
 
     Cochran's Q, with matched sets summed within each cluster first: sets of one tester
     resemble each other and are exchanged together. With one set per cluster it is Q itself.
@@ -617,9 +617,7 @@ def cochran_q(
     """
     table = np.array(flags, dtype=float).reshape(len(flags), -1 if len(flags) else 2)
     if len(table) != len(clusters) or table.shape[1] < 2:
-        message = (
-            f"`flags` needs a cluster for each set and at least two conditions; got {table.shape}, {len(clusters)}"
-        )
+        message = f"`flags` needs a cluster for each set and two things or more; got {table.shape}, {len(clusters)}"
         raise InputError(message)
     sums = _sums(table, clusters)
     if len(sums) < 2:
@@ -652,9 +650,9 @@ def _sums(table: NDArray[np.float64], clusters: Sequence[str]) -> NDArray[np.flo
     return sums
 
 
-def _sampled_p(within: NDArray[np.float64], observed: float, spread: float, draws: int, seed: int) -> float:
+def _sampled_p(within: NDArray[np.float64], found: float, spread: float, draws: int, seed: int) -> float:
     """Return the share of arrangements, including the observed one, with differences at least as large."""
     rng, degrees = np.random.default_rng(seed), within.shape[1] - 1
     statistics = (degrees * float((rng.permuted(within, axis=1).sum(axis=0) ** 2).sum()) / spread for _ in range(draws))
-    n_apart = sum(1 for statistic in statistics if statistic >= observed - 1e-9)
+    n_apart = sum(1 for statistic in statistics if statistic >= found - 1e-9)
     return (1 + n_apart) / (draws + 1)

@@ -115,7 +115,7 @@ def ewma(
     """
     row = as_scores(observations, "observations")
     if not 0.0 < weight <= 1.0 or sd < 0:
-        message = f"`weight` must be in (0, 1] and `sd` 0 or more; got weight={weight}, sd={sd}"
+        message = f"`weight` must lie in (0, 1] and `sd` be 0 or more; got weight={weight}, sd={sd}"
         raise InputError(message)
     averages = moving_averages(row, target=target, weight=weight)
     times = np.arange(1, len(row) + 1)
@@ -517,7 +517,7 @@ def _doubled_ranks(values: Floats) -> Whole:
     return doubled
 
 
-def _at_least(ranks: Whole, span: int, observed: int) -> float:
+def _at_least(ranks: Whole, span: int, found: int) -> float:
     """Return the share of subsets of `span` ranks with a sum of `found` or more.
 
     ways[k, s] counts the subsets of k ranks with the sum s; ranks are added one by one.
@@ -527,7 +527,7 @@ def _at_least(ranks: Whole, span: int, observed: int) -> float:
     for rank in ranks.tolist():
         # From the largest sum down, so that no rank is used twice.
         counts[1:, rank:] = counts[1:, rank:] + counts[:-1, : counts.shape[1] - rank]
-    return float(counts[span, observed:].sum() / math.comb(len(ranks), span))
+    return float(counts[span, found:].sum() / math.comb(len(ranks), span))
 
 
 METHOD: Final = "confidence sequence, beta mixture"

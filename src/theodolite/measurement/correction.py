@@ -54,7 +54,7 @@ def corrected_rate(
 
     Args:
         verdicts: The judge's verdict on every dialogue, of two kinds or more;
-            None = it gave none, which is a separate stratum.
+            None = it gave none, which is a stratum of its own.
         labels: Whether people found a defect; None = no label.
         clusters: The cluster of each dialogue; None = dialogues are independent.
         confidence: Coverage; fraction in (0, 1).
@@ -229,12 +229,12 @@ def judge_accuracy(
     )
 
 
-def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, index: int) -> Hashable:
+def _heap(verdicts: Sequence[bool | None], drawn_from: Sequence[Hashable] | None, place: int) -> Hashable:
     if drawn_from is not None and len(drawn_from) != len(verdicts):
-        message = f"`drawn_from` needs a value for every dialogue; got {len(drawn_from)} for {len(verdicts)}"
+        message = f"`drawn_from` must say it of every dialogue; got {len(drawn_from)} for {len(verdicts)}"
         raise InputError(message)
-    verdict = bool(verdicts[index])
-    return verdict if drawn_from is None else (verdict, drawn_from[index])
+    verdict = bool(verdicts[place])
+    return verdict if drawn_from is None else (verdict, drawn_from[place])
 
 
 def _flagged(heaps: Strata) -> Floats:
@@ -506,27 +506,27 @@ def corrected_mean(
 
 
 def _not_too_sure(
-    estimate: Estimate | Undefined, people: Floats, codes: NDArray[np.int64], scale: Scale | None
+    found: Estimate | Undefined, people: Floats, codes: NDArray[np.int64], scale: Scale | None
 ) -> Estimate | Undefined:
     """Return the mean with the interval of a constant if all labels are equal."""
     labels = people[~np.isnan(people)]
-    if isinstance(estimate, Undefined) or np.ptp(labels) > 0.0:
-        return estimate
+    if isinstance(found, Undefined) or np.ptp(labels) > 0.0:
+        return found
     value = float(labels[0])
     if scale is None:
-        return replace(estimate, value=value, low=None, high=None, method=NO_VARIATION)
+        return replace(found, value=value, low=None, high=None, method=NO_VARIATION)
     _, sizes = np.unique(codes[~np.isnan(people)], return_counts=True)
-    low, high = ends_of_constant(value, sizes.tolist(), scale, estimate.confidence)
-    return replace(estimate, value=value, low=low, high=high, method=CONSTANT)
+    low, high = ends_of_constant(value, sizes.tolist(), scale, found.confidence)
+    return replace(found, value=value, low=low, high=high, method=CONSTANT)
 
 
 def _scores(scores: Sequence[float], labels: Sequence[float | None]) -> tuple[Floats, Floats]:
     judged, people = score_column(scores, "scores"), score_column(labels, "labels")
     if len(judged) != len(people):
-        message = f"`scores` and `labels` must cover the same units; got {len(judged)} and {len(people)}"
+        message = f"`scores` and `labels` must be of the same units; got {len(judged)} and {len(people)}"
         raise InputError(message)
     if not np.all(np.isfinite(judged)):
-        message = "`scores` must contain a number for every unit; omit units that the judge could not score"
+        message = "`scores` must hold a number for every unit; leave out units that the judge could not score"
         raise InputError(message)
     return judged, people
 
@@ -536,7 +536,7 @@ def _refuse_cut_clusters(codes: NDArray[np.int64], labelled: NDArray[np.bool_]) 
     if len(cut):
         message = (
             f"`labels` must cover each cluster as a whole or not at all; {len(cut)} clusters are labelled in part."
-            " Draw clusters, or pass `clusters` of only the labelled units"
+            " Draw clusters, or give `clusters` of the labelled units alone"
         )
         raise InputError(message)
 
@@ -578,7 +578,7 @@ def stratum_codes(drawn_from: Sequence[Hashable], n: int) -> Whole:
         InputError: If there is not one a unit.
     """
     if len(drawn_from) != n:
-        message = f"`drawn_from` needs a value for every unit; got {len(drawn_from)} for {n}"
+        message = f"`drawn_from` must say it of every unit; got {len(drawn_from)} for {n}"
         raise InputError(message)
     positions = {kind: position for position, kind in enumerate(dict.fromkeys(drawn_from))}
     return np.array([positions[kind] for kind in drawn_from], dtype=np.int64)

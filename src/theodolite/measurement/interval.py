@@ -418,7 +418,7 @@ def _rising(base: Floats, counts: dict[int, int]) -> Floats:
     """Return the sum of times * (ln G(base + count) - ln G(base)) over pairs (count, times); G is the gamma function.
 
     The difference for a count equals the sum of ln(base + i) over i < count. These logarithms are faster than
-    ln G and lose no digits for large bases; ln G is used for few large counts, and for fractions of defects.
+    ln G and lose no digits for large bases; ln G serves where counts are few and large, and for parts of defects.
     """
     total: Floats = np.zeros(base.shape)
     largest = max(counts, default=0)

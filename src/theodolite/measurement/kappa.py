@@ -56,7 +56,7 @@ def gwet_ac(
 
     If nearly all units get one label, kappa is low no matter how well annotators
     agree. AC1 is not, but it also stays high for a judge that misses half of
-    the rare defects, so read it with sensitivity and precision, never alone.
+    the rare defects, so read it beside sensitivity and precision, never alone.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
@@ -136,8 +136,8 @@ def conger_kappa(
 ) -> Estimate | Undefined:
     """Estimate the agreement of annotators who each use the labels with a constant frequency.
 
-    Cohen's kappa for more than two annotators; unlike Fleiss' kappa it does not treat annotators as newly drawn for
-    every unit.
+    Cohen's kappa for more than two annotators; unlike Fleiss' kappa it does not treat annotators
+    as drawn anew for every unit.
 
     Args:
         ratings: shape (annotators, units); labels, None or NaN = missing.
@@ -309,18 +309,12 @@ def label_indicators(ratings: Sequence[Sequence[Label]], categories: Sequence[La
             return indicators
     lengths = sorted({len(row) for row in ratings})
     if len(ratings) < 2 or len(lengths) > 1:
-        message = (
-            f"`ratings` must contain at least two annotators, with rows of equal length; got {len(ratings)} of "
-            f"{lengths}"
-        )
+        message = f"`ratings` must hold two annotators at least, rows equally long; got {len(ratings)} of {lengths}"
         raise InputError(message)
     texts = [[label_text(label) for label in row] for row in ratings]
     strange = sorted({text for row in texts for text in row if text is not None} - set(points))
     if strange:
-        message = (
-            f"`categories` must hold every label, including unused ones: {list(points)}; got {strange}. Pass "
-            "the full scale"
-        )
+        message = f"`categories` must hold every label, used or not: {list(points)}; got {strange}. Give the full scale"
         raise InputError(message)
     rows: dict[str | None, Floats] = {
         None: np.zeros(len(points)),
@@ -587,13 +581,13 @@ def _table(counts: ArrayLike) -> Floats:
         message = f"{problem}; got shape {table.shape}"
         raise InputError(message)
     if not np.all(np.isfinite(table)) or np.any(table < 0) or np.any(table != np.floor(table)):
-        message = "`counts` must contain whole numbers of 0 or more: annotators per unit and category"
+        message = "`counts` must hold whole numbers of 0 or more: how many annotators gave a unit a category"
         raise InputError(message)
     return table
 
 
 def _undefined_by_lack(table: Floats) -> Undefined:
     if len(table):
-        message = "`fleiss_kappa` needs at least two annotators; every unit of `counts` has one label"
+        message = "`fleiss_kappa` needs two annotators at least; every unit of `counts` has one label"
         raise InputError(message)
     return Undefined(reason=NO_SHARED_UNIT, unit=CORRECTED)

@@ -67,7 +67,7 @@ def check_lengths(a: Sequence[Label], b: Sequence[Label]) -> None:
     """
     if len(a) != len(b):
         message = (
-            f"`a` and `b` must label the same units; got {len(a)} and {len(b)} labels. Use None for a missing value"
+            f"`a` and `b` must label the same units; got {len(a)} and {len(b)} labels. Put None where one is missing"
         )
         raise InputError(message)
 
@@ -80,9 +80,7 @@ def scale_points(categories: Sequence[Label]) -> tuple[str, ...]:
     """
     points = tuple(str(label_text(category)) for category in categories)
     if len(points) < 2 or len(set(points)) < len(points):
-        message = (
-            f"`categories` must contain at least two different labels, all of the scale in order; got {list(points)}"
-        )
+        message = f"`categories` must be two different labels at least, all of the scale in order; got {list(points)}"
         raise InputError(message)
     return points
 
@@ -97,10 +95,7 @@ def check_labels(pairs: Sequence[tuple[str, str]], points: Sequence[str]) -> Non
     strange = sorted({label for pair in pairs for label in pair if label not in known})
     if strange:
         named = ", ".join(f"`{label}`{did_you_mean(label, points)}" for label in strange)
-        message = (
-            f"`categories` must hold every label, including unused ones: {list(points)}; got {named}. Pass the "
-            "full scale"
-        )
+        message = f"`categories` must hold every label, used or not: {list(points)}; got {named}. Give the full scale"
         raise InputError(message)
 
 
@@ -301,7 +296,7 @@ def score_column(scores: Iterable[float | None], name: str) -> Floats:
     try:
         column = np.array([math.nan if score is None else float(score) for score in values], dtype=np.float64)
     except (TypeError, ValueError):
-        message = f"`{name}` must contain numbers, or None for a missing value; got {values!r:.80}"
+        message = f"`{name}` must hold numbers, None where one is missing; got {values!r:.80}"
         raise InputError(message) from None
     refuse_infinite(column, name)
     return column
@@ -316,8 +311,8 @@ def refuse_infinite(column: Floats, name: str) -> None:
     infinite = np.flatnonzero(np.isinf(column))
     if len(infinite):
         message = (
-            f"`{name}` must contain finite numbers; {len(infinite):,} of {len(column):,} are infinite, the first"
-            f" ({column[infinite[0]]}) at position {infinite[0]}. Use None for a missing score, or omit it"
+            f"`{name}` must hold finite numbers; {len(infinite):,} of {len(column):,} are infinite, the first"
+            f" ({column[infinite[0]]}) at position {infinite[0]}. A missing score is None, or left out"
         )
         raise InputError(message)
 
@@ -337,7 +332,7 @@ def check_scale(scale: Scale | None, *columns: Floats) -> None:
     for column in columns:
         outside = column[(column < lowest) | (column > highest)]
         if len(outside):
-            message = f"`scale` must contain all scores; {outside[0]:g} is outside {lowest:g} to {highest:g}"
+            message = f"`scale` must hold all scores; {outside[0]:g} lies outside of {lowest:g} to {highest:g}"
             raise InputError(message)
 
 

@@ -41,9 +41,10 @@ def watch_history(
 ) -> Watch:
     """Monitor a history of scores for deterioration, changes of order and judge drift.
 
-    Every application is monitored separately, and from the start when the instrument changes, because a shift at that
-    point does not describe the application. Within a segment, the first scores are the in-control period with which
-    later ones are compared. The detectors of a segment share its false alarms: within n scores
+    Every application is monitored separately, and anew when the instrument
+    changes, because a shift at that point says nothing about the application. Within
+    a segment, the first scores are the in-control period with which later ones are
+    compared. The detectors of a segment share its false alarms: within n scores
     of one application, the probability of a false alarm is at most n / `rules.arl`,
     provided that nothing changed, sessions are independent given the past,
     and the in-control period was in control. Anchors show what changed: the judge or the
@@ -73,10 +74,10 @@ def watch_history(
     rules = rules or WatchRules()
     changes = instrument_changes(history)
     watched = []
-    for key, indices in _segments(history, changes):
+    for key, placed in _segments(history, changes):
         if on_rows is not None:
-            on_rows(f"Watching {key[0]}".rstrip(), len(indices))
-        watched.append(watch_segment(history, *key, indices, rules))
+            on_rows(f"Watching {key[0]}".rstrip(), len(placed))
+        watched.append(watch_segment(history, *key, placed, rules))
     checks = anchor_checks(history, float(rules.arl))
     alarms = [alert for _, alerts in watched for alert in alerts]
     alerts = [*(_with_cause(alert, history, checks) for alert in alarms), *_drifts(checks, rules)]
@@ -139,7 +140,7 @@ def _drifts(checks: Sequence[AnchorCheck], rules: WatchRules) -> Iterator[Alert]
 def _drift(drifting: Sequence[AnchorCheck], rules: WatchRules) -> Alert:
     first, last = drifting[0], drifting[-1]
     p_value = min(first.p_shift, first.p_farther)
-    away = f"; {first.n_farther} moved away from people's scores, {first.n_nearer} towards them"
+    away = f"; {first.n_farther} moved away from people's score, {first.n_nearer} towards it"
     return Alert(
         kind=AlertKind.JUDGE_DRIFT,
         application="",
@@ -206,7 +207,7 @@ def _notes(history: History, checks: Sequence[AnchorCheck], segments: Sequence[S
             " Let each run judge a fixed set with human scores again"
         )
     elif not checks:
-        yield "The anchors were judged once; drift can be detected from the second time on"
+        yield "The anchors were judged once; drift can be detected from the second time"
     n_repeats = history.columns.n_repeats
     if n_repeats:
         yield f"{n_repeats:,} of {len(history.scores):,} rows repeat an earlier measurement and count once"
@@ -220,7 +221,7 @@ SPANS = (1, 2, 4)
 TESTS_PER_SESSION = 2 * len(SPANS)
 """Tests at each batch: for each span, whether scores shifted, and whether they shifted away from people's."""
 
-IndexedScore = tuple[int, Score]
+Placed = tuple[int, Score]
 """A score with its index in the history."""
 
 
@@ -269,7 +270,7 @@ def anchor_checks(history: History, arl: float) -> tuple[AnchorCheck, ...]:
 class _AnchorSession:
     """All anchors that were scored together, by item."""
 
-    last: IndexedScore
+    last: Placed
     scores: dict[str, Score]
 
 
@@ -293,12 +294,12 @@ class _Moves:
         return sign_test(self.n_farther, self.n_nearer)
 
 
-def _batches(history: History) -> Iterator[list[IndexedScore]]:
+def _batches(history: History) -> Iterator[list[Placed]]:
     """Yield the anchors of each batch, in order of time.
 
     Without named batches, a batch ends when an anchor is repeated.
     """
-    current: list[IndexedScore] = []
+    current: list[Placed] = []
     seen: set[str] = set()
     for position in history.columns.anchors():
         score = history.scores[position]
@@ -460,7 +461,7 @@ def _moments(scores: Sequence[Score]) -> Iterator[tuple[tuple[int, int], list[fl
     """Yield the first and last index of each time, and how applications moved since their previous scores."""
     plain = ((position, score) for position, score in enumerate(scores) if not score.is_anchor and _moment(score))
     level: dict[str, float] = {}
-    for _, group in groupby(plain, key=lambda pair: _moment(pair[1])):
+    for _, group in groupby(plain, key=lambda placed: _moment(placed[1])):
         batch = list(group)
         now = _level_by_application([score for _, score in batch])
         yield (batch[0][0], batch[-1][0]), _moves(level, now)

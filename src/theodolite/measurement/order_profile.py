@@ -192,18 +192,14 @@ def _notes(present: Floats, n_missing: int, order: int, delay: int) -> tuple[str
     codes, possible = n_patterns(n, order, delay), possible_patterns(order, "stable")
     if codes < 10 * possible:
         notes.append(
-            f"{codes} patterns cannot fill {possible} kinds evenly, so PEN is always lower (by about"
+            f"{codes} patterns cannot fill {possible} kinds evenly, so PEN stays low of itself (by about"
             f" {(possible - 1) / (2 * codes):.2f} nats): compare windows of one length only"
         )
     n_values = len(set(present.tolist()))
     if 1 < n_values < n:
-        notes.append(
-            f"With {n_values} different scores LIS cannot exceed {n_values}; LNDS allows equal scores in sequence"
-        )
+        notes.append(f"With {n_values} different scores LIS cannot pass {n_values}; LNDS lets equal scores follow")
     if n_missing:
-        notes.append(
-            f"{n_missing} of {n + n_missing} scores are missing; the scores around them were treated as neighbours"
-        )
+        notes.append(f"{n_missing} of {n + n_missing} scores are missing; those beside them were taken as neighbours")
     return tuple(notes)
 
 

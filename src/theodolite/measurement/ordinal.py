@@ -170,7 +170,7 @@ def odds_by_threshold(
     texts = [label_text(answer) for answer in answers]
     strange = sorted({text for text in texts if text is not None} - set(points))
     if strange:
-        message = f"`categories` must hold every answer: {list(points)}; got {strange}. Pass the full scale"
+        message = f"`categories` must hold every answer: {list(points)}; got {strange}. Give the full scale"
         raise InputError(message)
     return {
         point: ordinal_model(

@@ -137,7 +137,7 @@ def length_bias(
     """
     if not len(scores) == len(labels) == len(lengths):
         message = (
-            f"scores, labels and lengths must cover the same units; got {len(scores)}, {len(labels)}, {len(lengths)}"
+            f"scores, labels and lengths must be of the same units; got {len(scores)}, {len(labels)}, {len(lengths)}"
         )
         raise InputError(message)
     errors = [None if x is None or y is None else x - y for x, y in zip(scores, labels, strict=True)]
@@ -232,7 +232,7 @@ def leak_rate(
 
     Both are exact: the interval keeps its coverage for any number of testers,
     and the p-value is the probability of at least as many right guesses, each
-    with the chance level of its number of options.
+    with the chance of its own number of options.
 
     Args:
         right: Whether each guess was right; one per tester, since a second guess by
@@ -270,7 +270,7 @@ def leak_rate(
     return replace(rate, unit=TESTERS), float(min(weights[sum(right) :].sum(), 1.0))
 
 
-def blinding_assessments(
+def leaks_of(
     guesses: Sequence[BlindingGuess], sessions: Sequence[Session], *, confidence: float = 0.95
 ) -> tuple[BlindingAssessment, ...]:
     """Return the blinding assessment of a study: overall and by level.
@@ -291,11 +291,11 @@ def blinding_assessments(
         for level in (None, *levels):
             mine = [g for g in known_guesses if g.about is about and (level is None or known[g.session].level is level)]
             if mine:
-                result.append(_assessment(about, level, [(guess, known[guess.session]) for guess in mine], confidence))
+                result.append(_leak(about, level, [(guess, known[guess.session]) for guess in mine], confidence))
     return tuple(result)
 
 
-def _assessment(
+def _leak(
     about: GuessedThing, level: Level | None, known_guesses: Sequence[tuple[BlindingGuess, Session]], confidence: float
 ) -> BlindingAssessment:
     first: dict[str, tuple[BlindingGuess, Session]] = {}
@@ -329,14 +329,14 @@ Flags = NDArray[np.bool_]
 FIRST, SECOND, NEITHER = 0, 1, -1
 """Order of an answer."""
 
-SHARE, RANK = "difference of shares of answers", "probability of a higher answer, minus one half"
+SHARE, RANK = "difference of shares of answers", "chance of a higher answer, less one half"
 """Units of shifts."""
 
-CENTRED_ON_OWN: Final = "each compared with the same annotator's other answers"
+BESIDE_OWN: Final = "each beside the same annotator's other answers"
 """Note on a shift from which annotators' tendencies are removed."""
 
-FEWEST_ANNOTATIONS: Final = 3
-"""Smallest number of an annotator's annotations for a comparison; count."""
+FEWEST_SITTINGS: Final = 3
+"""Smallest number of an annotator's sittings for a comparison; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,13 +347,13 @@ class _Ways:
         factor: Factor that varies.
         names: Names of the first and the second order.
         way: Order of each answer: 0 or 1; -1 for neither.
-        offset: Subtracted from each answer's number before the comparison; None to subtract nothing.
+        beside: Subtracted from each answer's number before the comparison; None to subtract nothing.
     """
 
     factor: OrderFactor
     names: tuple[str, str]
     way: Whole
-    offset: Floats | None = None
+    beside: Floats | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -516,26 +516,26 @@ def _second_half(columns: AnswerArrays) -> Whole:
 
 def _conditions_by_sequence(columns: AnswerArrays, scored: _Scored) -> Iterator[_Ways]:
     """Yield the answers that follow a dialogue to which the same annotator gave a high answer."""
-    numbered = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
-    if not len(numbered):
+    sat = np.flatnonzero((columns.annotation_no > 0) & ~np.isnan(scored.numbers))
+    if not len(sat):
         return
     span = int(columns.annotation_no.max()) + 2
     annotations, owner_of, counts = np.unique(
-        columns.annotator[numbered] * span + columns.annotation_no[numbered], return_inverse=True, return_counts=True
+        columns.annotator[sat] * span + columns.annotation_no[sat], return_inverse=True, return_counts=True
     )
-    sums = np.bincount(owner_of, weights=scored.numbers[numbered])
+    sums = np.bincount(owner_of, weights=scored.numbers[sat])
     levels, limit = sums / counts, 0.0 if scored.unit == SHARE else 0.5
     before = np.minimum(np.searchsorted(annotations, annotations - 1), len(annotations) - 1)
     owner = annotations // span
-    met = (annotations[before] == annotations - 1) & (np.bincount(owner)[owner] >= FEWEST_ANNOTATIONS)
+    met = (annotations[before] == annotations - 1) & (np.bincount(owner)[owner] >= FEWEST_SITTINGS)
     rest_sum = np.bincount(owner, weights=sums)[owner] - sums - sums[before]
     rest_n = np.bincount(owner, weights=counts)[owner] - counts - counts[before]
     offsets = np.zeros(len(columns))
-    offsets[numbered] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[owner_of]
+    offsets[sat] = np.divide(rest_sum, rest_n, out=np.zeros(len(sums)), where=met)[owner_of]
     way = np.full(len(columns), NEITHER, dtype=np.int64)
-    way[numbered] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[owner_of]
+    way[sat] = np.where(met, (levels[before] > limit).astype(np.int64), NEITHER)[owner_of]
     names = (f"after a dialogue without {scored.high}", f"after one with {scored.high}")
-    yield _Ways(factor=OrderFactor.PREVIOUS, names=names, way=way, offset=offsets)
+    yield _Ways(factor=OrderFactor.PREVIOUS, names=names, way=way, beside=offsets)
 
 
 def _effect(
@@ -543,14 +543,14 @@ def _effect(
 ) -> OrderEffect:
     is_known = conditions.way != NEITHER
     used = np.flatnonzero(is_known & ~np.isnan(scored.numbers))
-    numbers = scored.numbers if conditions.offset is None else scored.numbers - conditions.offset
+    numbers = scored.numbers if conditions.beside is None else scored.numbers - conditions.beside
     sides = [_side(question, columns, conditions, side, ~np.isnan(scored.numbers)) for side in (FIRST, SECOND)]
     return OrderEffect(
         guideline=guideline.name,
         question=question.name,
         factor=conditions.factor,
         annotator=annotator,
-        measured=scored.measured if conditions.offset is None else f"{scored.measured}, {CENTRED_ON_OWN}",
+        measured=scored.measured if conditions.beside is None else f"{scored.measured}, {BESIDE_OWN}",
         first=sides[FIRST],
         second=sides[SECOND],
         shift=order_shift(
@@ -633,7 +633,7 @@ def order_shift(
     check_confidence(confidence)
     y, way = np.asarray(values, dtype=np.float64), np.asarray(is_second, dtype=bool)
     if not len(y) == len(way) == len(annotators) == len(dialogues):
-        message = f"every answer needs a value, an order, an annotator and a dialogue; got {len(y)}, {len(way)}, "
+        message = f"every answer has a value, a way, an annotator and a dialogue; got {len(y)}, {len(way)}, "
         message += f"{len(annotators)} and {len(dialogues)}"
         raise InputError(message)
     who, what = _codes(annotators), _codes(dialogues)

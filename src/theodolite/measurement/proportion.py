@@ -220,18 +220,18 @@ def _checked_clusters(clusters: Clusters | None, defects: int, labelled: int) ->
     sums = sum(d for d, _ in sizes), sum(n for _, n in sizes)
     if sums != (defects, labelled):
         message = (
-            f"`clusters` must add up to the totals: they contain {sums[0]} defects of {sums[1]},"
+            f"`clusters` must add up to the totals: they hold {sums[0]} defects of {sums[1]},"
             f" the totals are {defects} of {labelled}. Give each dialogue to one cluster"
         )
         raise InputError(message)
     return [size for size in sizes if size[1]]
 
 
-def _cluster(cluster: Sequence[int], index: int) -> tuple[int, int]:
+def _cluster(cluster: Sequence[int], place: int) -> tuple[int, int]:
     try:
         defects, labelled = cluster
     except (TypeError, ValueError):
-        message = f"`clusters` must contain pairs (defects, labelled); entry {index} is {cluster!r}"
+        message = f"`clusters` must hold pairs (defects, labelled); entry {place} is {cluster!r}"
         raise InputError(message) from None
     return _counts(defects, labelled)
 
@@ -252,8 +252,8 @@ def _method(method: str, sizes: Clusters | None) -> str:
         return str(method)
     if method in _INDEPENDENT and not isinstance(method, _Default):
         message = (
-            f"`{method}` assumes independent dialogues, but {len(sizes)} clusters contain"
-            f" {sum(n for _, n in sizes)} of them. Use `{BETA_BINOMIAL}`, or no method"
+            f"`{method}` takes dialogues as independent, but {len(sizes)} clusters hold"
+            f" {sum(n for _, n in sizes)} of them. Ask for `{BETA_BINOMIAL}`, or for no method by name"
         )
         raise InputError(message)
     return BETA_BINOMIAL

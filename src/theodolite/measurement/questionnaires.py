@@ -121,7 +121,7 @@ def _within(
         method=f"permutation within people, {'exact' if is_whole else f'{draws:,} draws'}",
         n=sum(len(ranks[name]) for ranks in both for name in names),
         effect=(rises - falls) / len(gaps),
-        effect_name="share of people with the second higher minus share with it lower",
+        effect_name="people with the second higher minus people with it lower, as a share",
         n_clusters=len(gaps),
     )
 
@@ -186,9 +186,9 @@ def _arrangements(n: int, m: int, draws: int, seed: int, *, is_whole: bool) -> I
         yield rng.permutation(n)[:m].tolist()
 
 
-def _share(statistics: Floats, observed: float, *, is_whole: bool) -> float:
+def _share(statistics: Floats, found: float, *, is_whole: bool) -> float:
     """Return the share of arrangements at least as extreme; random ones include the observed one."""
-    as_far = int((np.abs(statistics) >= abs(observed) - SAME).sum())
+    as_far = int((np.abs(statistics) >= abs(found) - SAME).sum())
     return as_far / len(statistics) if is_whole else (as_far + 1) / (len(statistics) + 1)
 
 
@@ -256,7 +256,7 @@ def describe_answers(
     texts = [label_text(answer) for answer in answers]
     strange = sorted({text for text in texts if text is not None} - set(points))
     if strange:
-        message = f"`categories` must hold every answer: {list(points)}; got {strange}. Pass the full scale"
+        message = f"`categories` must hold every answer: {list(points)}; got {strange}. Give the full scale"
         raise InputError(message)
     answered = [text for text in texts if text is not None]
     counts = {point: answered.count(point) for point in points}

@@ -197,7 +197,7 @@ def _newcombe_ends(value: float, n: int, m: int, confidence: float) -> tuple[flo
 
 
 def _turn(is_outside: Callable[[float], bool], outer: float, inner: float) -> float:
-    """Return the boundary of a condition that is true at the outer but not at the inner end."""
+    """Return the boundary of a condition that holds at the outer but not at the inner end."""
     for _ in range(60):
         middle = (outer + inner) / 2.0
         outer, inner = (middle, inner) if is_outside(middle) else (outer, middle)
@@ -281,9 +281,9 @@ def _brunner_munzel(first: Floats, second: Floats) -> tuple[float, float, float]
     return float(beaten_b.mean()), math.sqrt(spread), degrees
 
 
-def _two_sided(chances: Floats, observed: float) -> float:
+def _two_sided(chances: Floats, found: float) -> float:
     """Return twice the smaller tail of a distribution over integers from 0."""
-    position = round(observed)
+    position = round(found)
     return min(2.0 * min(float(chances[: position + 1].sum()), float(chances[position:].sum())), 1.0)
 
 
@@ -445,7 +445,7 @@ def friedman(rows: Sequence[Answers]) -> Significance | Undefined:
     """
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
-        message = f"`rows` must contain the same conditions for everyone; got rows of {sorted(lengths)}"
+        message = f"`rows` must hold the same things for everybody; got rows of {sorted(lengths)}"
         raise InputError(message)
     full = [present_answers(row) for row in rows]
     ranks = np.array([average_ranks(row) for row in full if len(row) == max(lengths, default=0)])

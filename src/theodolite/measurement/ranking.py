@@ -120,7 +120,7 @@ def ranking_or_reason(
         clusters: The cluster of each unit; None = units are independent.
         n_points: Points of the scale; count, None if it has none.
     """
-    n = sum(item is not None and other is not None for item, other in zip(human, judge, strict=True))
+    n = sum(one is not None and other is not None for one, other in zip(human, judge, strict=True))
     if n < FEWEST_SCORES:
         units = "1 unit" if n == 1 else f"{n} units"
         reason = TOO_FEW_RANKED.format(units=units, fewest=FEWEST_SCORES)

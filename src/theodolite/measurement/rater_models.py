@@ -226,7 +226,7 @@ class _Coded:
         texts = [(unit, rater, text) for unit, rater, label in labels if (text := label_text(label)) is not None]
         strange = sorted({text for _, _, text in texts} - set(points))
         if strange or not texts:
-            message = f"`labels` must contain labels of {list(points)}; got {strange or 'none'}"
+            message = f"`labels` must hold labels of {list(points)}; got {strange or 'none'}"
             raise InputError(message)
         units, raters = (tuple(dict.fromkeys(triple[position] for triple in texts)) for position in (0, 1))
         positions = [{name: number for number, name in enumerate(names)} for names in (units, raters, points)]

@@ -128,7 +128,7 @@ def n_for_flips(only_a: float, only_b: float, *, confidence: float = 0.95, power
     """
     together, apart = only_a + only_b, abs(only_a - only_b)
     if min(only_a, only_b) < 0.0 or together > 1.0 or apart == 0.0:
-        message = f"`only_a` and `only_b` must be different fractions that are compatible; got {only_a!r}, {only_b!r}"
+        message = f"`only_a` and `only_b` must be different fractions that fit together; got {only_a!r}, {only_b!r}"
         raise InputError(message)
     z_power = float(ndtri(power))
     reach = normal_quantile(confidence) * math.sqrt(together) + z_power * math.sqrt(together - apart**2)
@@ -201,7 +201,7 @@ def n_for_zero_defects(highest: float, *, confidence: float = 0.95, cluster_size
     while _clustered_bound(high, cluster_size, confidence) > highest:
         low, high = high, 2 * high
         if high > MOST_CLUSTERS:
-            message = f"no claim of {highest} within {MOST_CLUSTERS} clusters; use a higher rate"
+            message = f"no claim of {highest} within {MOST_CLUSTERS} clusters; ask for a higher rate"
             raise InputError(message)
     while low < high:
         middle = (low + high) // 2
@@ -350,7 +350,7 @@ def _changed(first: Ruling, second: Ruling) -> str:
         return ""
     named = " and ".join(f"`{part}`" for part in parts)
     are = "is not the same version" if len(parts) == 1 else "are not the same versions"
-    return f"{named} {are} on both sides, so a difference could come from the instrument or the application"
+    return f"{named} {are} on both sides, so a difference would be the instrument's as much as the application's"
 
 
 def _required_pairs(rate: PairedRate, difference: Estimate | Undefined) -> int | None:
@@ -407,7 +407,7 @@ def sample_plan(answered: Sequence[DialogueAnswers], wish: SampleWish) -> Sample
         Agreement: Wilson's interval solved for n, Wilson (1927), Journal of the American
         Statistical Association 22:209-212.
     """
-    share, n_pairs = disagreement_share(answered)
+    share, n_pairs = differing(answered)
     is_assumed = n_pairs < FEWEST_PAIRS
     changing = ASSUMED if is_assumed else share
     n_there = sum(any(value is not None for _, _, value in answer.said) for answer in answered)
@@ -432,7 +432,7 @@ def _reached(wish: SampleWish, changing: float, n: int) -> float | None:
     return next((size for size in sizes if _needed(wish, changing, size) <= n), None)
 
 
-def disagreement_share(answered: Sequence[DialogueAnswers]) -> tuple[float, int]:
+def differing(answered: Sequence[DialogueAnswers]) -> tuple[float, int]:
     """Return the share of pairs of two people's answers about the same that differ, and the number of pairs."""
     n_pairs = n_apart = 0
     for answer in answered:

@@ -248,7 +248,7 @@ def _both(
 ) -> tuple[Floats, Floats, ClusterIds | None]:
     """Return the scores of the units with both, and their clusters."""
     if len(a) != len(b):
-        message = f"both scores must cover the same units; got {len(a)} and {len(b)}. Use None for a missing value"
+        message = f"both scores must be of the same units; got {len(a)} and {len(b)}. Put None where one is missing"
         raise InputError(message)
     first, second = score_column(a, names[0]), score_column(b, names[1])
     selected = ~(np.isnan(first) | np.isnan(second))

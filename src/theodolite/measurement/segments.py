@@ -94,17 +94,17 @@ class SegmentRow:
     without_value: Mapping[Outcome, int]
 
 
-def row_of(history: History, indices: Sequence[int] | Whole) -> SegmentRow:
+def row_of(history: History, placed: Sequence[int] | Whole) -> SegmentRow:
     """Return the sessions of a segment; a score without a session is a separate one.
 
     Args:
         history: In order of time.
-        indices: Positions of the segment's scores in it, ascending.
+        placed: Positions of the segment's scores in it, ascending.
     """
-    columns, all_positions = history.columns, np.asarray(indices, dtype=np.int64)
-    values = np.frombuffer(columns.value)[all_positions] if len(all_positions) else np.empty(0)
+    columns, all_places = history.columns, np.asarray(placed, dtype=np.int64)
+    values = np.frombuffer(columns.value)[all_places] if len(all_places) else np.empty(0)
     scored = ~np.isnan(values)
-    positions, values = all_positions[scored], values[scored]
+    positions, values = all_places[scored], values[scored]
     last, group = _sessions(columns, positions)
     n_in = np.bincount(group, minlength=len(last))
     span = history.highest - history.lowest
@@ -112,7 +112,7 @@ def row_of(history: History, indices: Sequence[int] | Whole) -> SegmentRow:
     badness = np.bincount(group, low if history.worse is ScaleDirection.HIGH else 1.0 - low, minlength=len(last))
     codes = np.frombuffer(columns.defect, dtype=np.uint8)[positions] if len(positions) else np.empty(0, dtype=np.uint8)
     known = bool(len(positions)) and not (codes == DEFECT_UNKNOWN).any()
-    outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_positions[~scored]] if not scored.all() else ()
+    outcomes = np.frombuffer(columns.outcome, dtype=np.uint8)[all_places[~scored]] if not scored.all() else ()
     return SegmentRow(
         last_positions=last,
         badness=badness / np.maximum(n_in, 1),
@@ -147,7 +147,7 @@ def watch_segment(
     history: History,
     application: str,
     instruments: Mapping[str, str],
-    indices: Sequence[int] | Whole,
+    placed: Sequence[int] | Whole,
     rules: WatchRules,
 ) -> tuple[Segment, tuple[Alert, ...]]:
     """Watch the scores of one application under one instrument.
@@ -156,13 +156,13 @@ def watch_segment(
         history: The history of scores.
         application: Application of the scores.
         instruments: Part to version.
-        indices: Positions of its scores in the history, in order of time.
+        placed: Positions of its scores in the history, in order of time.
         rules: The monitoring rules.
 
     Returns:
         The segment, and its alerts in order of time, without causes.
     """
-    row = row_of(history, indices)
+    row = row_of(history, placed)
     windows = _windows(row, rules)
     rate, over, since_over = _rate(row, rules)
     baselines = _baselines(row, rules)
@@ -175,9 +175,9 @@ def watch_segment(
     segment = Segment(
         application=application,
         instruments=dict(instruments),
-        positions=packed_counts(np.asarray(indices, dtype=np.int64)),
+        positions=packed_counts(np.asarray(placed, dtype=np.int64)),
         n=len(row.values),
-        n_missing=len(indices) - len(row.values),
+        n_missing=len(placed) - len(row.values),
         n_sessions=len(row.last_positions),
         level=float(row.values.mean()) if len(row.values) else None,
         rate=rate,
@@ -255,14 +255,10 @@ def _detections(row: SegmentRow, baselines: Mapping[str, float], rules: WatchRul
 
 
 def _detector_alerts(
-    history: History,
-    application: str,
-    row: SegmentRow,
-    baselines: Mapping[str, float],
-    detections: Mapping[str, Detection],
+    history: History, application: str, row: SegmentRow, baselines: Mapping[str, float], found: Mapping[str, Detection]
 ) -> Iterator[Alert]:
     for name, kind in (("rate", AlertKind.RATE_ROSE), ("level", AlertKind.LEVEL_SLIPPED)):
-        detection = detections.get(name)
+        detection = found.get(name)
         if detection is None or not detection.alarms:
             continue
         first, last = detection.alarms[0], detection.alarms[-1]
@@ -348,7 +344,7 @@ def _order_alerts(
     """Scan windows without overlap for a change of order compared with the in-control period."""
     n_reference = _reference_windows(rules)
     arl = rules.arl * N_DETECTORS / rules.window
-    for kind, metric, sign, text in _ORDER_ALERTS:
+    for kind, metric, sign, words in _ORDER_ALERTS:
         disjoint = np.asarray(getattr(values, metric)[:: rules.window], dtype=np.float64)
         alarms = scan(sign * disjoint, n_reference=n_reference, arl=arl)
         if not alarms:
@@ -364,7 +360,7 @@ def _order_alerts(
             evidence=1.0 / first.p_value,
             threshold=arl * len(SPANS),
             method=SCAN,
-            detail=f"{text} {now:.2f} in {first.index - first.since + 1} windows of {rules.window}, {then:.2f} before",
+            detail=f"{words} {now:.2f} in {first.index - first.since + 1} windows of {rules.window}, {then:.2f} before",
             last=int(row.positions[(last.index + 1) * rules.window - 1]),
             n_alarms=len(alarms),
         )
@@ -444,4 +440,4 @@ def _notes(row: SegmentRow, rules: WatchRules) -> Iterator[str]:
         missing = _reference_windows(rules) + 1 - n_windows
         yield f"{n_windows} windows of {rules.window}: {missing} more until a change of order can be seen"
     if row.defects is None:
-        yield "No rule defines which scores are defects, so there is no rate; state one with --defect"
+        yield "No rule says which scores are defects, so there is no rate; state one with --defect"

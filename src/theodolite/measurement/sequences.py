@@ -34,16 +34,18 @@ def as_scores(scores: Sequence[float] | NDArray[Any], name: str = "scores") -> F
     try:
         array = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
-        message = f"`{name}` must be numbers in order of time; got {scores!r:.60}. Omit missing ones and count them"
+        message = (
+            f"`{name}` must be numbers in order of time; got {scores!r:.60}. Leave missing ones out and count them"
+        )
         raise InputError(message) from None
     if array.ndim != 1:
-        message = f"`{name}` must be a one-dimensional sequence of numbers; got an array of shape {array.shape}"
+        message = f"`{name}` must be one row of numbers; got an array of shape {array.shape}"
         raise InputError(message)
     missing = np.flatnonzero(np.isnan(array))
     if len(missing):
         message = (
-            f"`{name}` must contain no missing score; {len(missing):,} of {len(array):,} are, the first at"
-            f" position {missing[0]}. Omit and count them, or use `relevance_profile`"
+            f"`{name}` must hold no missing score; {len(missing):,} of {len(array):,} are, the first at"
+            f" place {missing[0]}. Leave them out and count them, or use `relevance_profile`, which does"
         )
         raise InputError(message)
     refuse_infinite(array, name)
@@ -103,12 +105,12 @@ class _Digit:
     """One binary digit of all ranks; scores with equal higher digits are adjacent.
 
     Attributes:
-        order: Index of each score in the sequence; shape (n,).
+        places: Index of each score in the sequence; shape (n,).
         is_one: The digit of each; shape (n,).
         ones_before: Ones before it among scores with equal higher digits; shape (n,).
     """
 
-    order: Whole
+    places: Whole
     is_one: NDArray[np.bool_]
     ones_before: Whole
 
@@ -150,7 +152,7 @@ def greater_before(scores: Floats) -> Whole:
     result = np.zeros(len(scores), dtype=np.int64)
     for digit in _digits(ranks(scores)):
         low = ~digit.is_one
-        result[digit.order[low]] += digit.ones_before[low]
+        result[digit.places[low]] += digit.ones_before[low]
     return result
 
 
@@ -306,7 +308,7 @@ def permutation_entropy(
     if all are equally frequent. `stable` treats equal scores as rising, as a
     stable sort does; the published program uses an unstable one, whose answer
     to ties differs between machines if `order` is 4 or more. `weak`
-    gives equal scores separate patterns.
+    gives equal scores patterns of their own.
 
     Args:
         scores: In order of time; shape (n,), without missing scores.
@@ -372,7 +374,7 @@ def all_triples_entropy(scores: Sequence[float], *, normalize: bool = False) -> 
 
     Source:
         Ning et al. (2024), PiCO: Peer review in LLMs based on consistency
-        optimization, arXiv:2402.01830, and the program next to it.
+        optimization, arXiv:2402.01830, and the program beside it.
         Golden values: tests/golden/order.json.
     """
     array = as_scores(scores)
@@ -541,7 +543,7 @@ def rolling_entropy(
     array = _windowed(scores, window)
     in_window = n_patterns(window, order, delay)
     if in_window == 0:
-        message = f"`window` must contain a pattern, so {delay * (order - 1) + 1} scores at least; got {window}"
+        message = f"`window` must hold a pattern, so {delay * (order - 1) + 1} scores at least; got {window}"
         raise InputError(message)
     n_windows = len(array) - window + 1
     if n_windows < 1:

@@ -190,11 +190,11 @@ def strata(verdicts: Verdicts, labels: Labels, clusters: ClusterIds | None) -> S
         InputError: If the lengths differ or a label is neither yes, no nor None.
     """
     if len(verdicts) != len(labels):
-        message = f"`verdicts` and `labels` must cover the same dialogues; got {len(verdicts)} and {len(labels)}"
+        message = f"`verdicts` and `labels` must be of the same dialogues; got {len(verdicts)} and {len(labels)}"
         raise InputError(message)
     strange = sorted({repr(label) for label in labels if label not in {None, True, False}})
     if strange:
-        message = f"`labels` must be True (defect), False or None (not labelled); got {', '.join(strange)}"
+        message = f"`labels` must say True (defect), False or None (nobody looked); got {', '.join(strange)}"
         raise InputError(message)
     _, codes = np.unique(cluster_codes(clusters, len(verdicts)), return_inverse=True)
     kinds = list(dict.fromkeys(verdicts))

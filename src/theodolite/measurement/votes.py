@@ -171,8 +171,7 @@ def retest_alpha(
     strange = sorted({text for texts in answered for text in texts} - set(position))
     if strange:
         message = (
-            f"`categories` must hold every label, including unused ones: {list(position)}; got {strange}. Pass the "
-            "full scale"
+            f"`categories` must hold every label, used or not: {list(position)}; got {strange}. Give the full scale"
         )
         raise InputError(message)
     most = max((len(texts) for texts in answered), default=0)

@@ -1,4 +1,4 @@
-"""Discovery: the parts of installed plugins, with all errors at once."""
+"""Discovery: the parts of installed plugins, with all faults at once."""
 
 from __future__ import annotations
 
@@ -103,17 +103,17 @@ class Plugins:
         return {(HOOKS[hook].kind, part.name): plugin for hook, parts in self.parts.items() for plugin, part in parts}
 
 
-def installed_plugins(candidates: Iterable[EntryPoint] | None = None) -> Plugins:
+def installed_plugins(found: Iterable[EntryPoint] | None = None) -> Plugins:
     """Return the parts of the installed plugins.
 
     Args:
-        candidates: Entry points to look at; those of the environment by default.
+        found: Entry points to look at; those of the environment where left out.
 
     Raises:
-        InputError: If plugins cannot be loaded or two parts have one name; lists all errors with plugin, package
+        InputError: If plugins cannot be loaded or two parts have one name; lists all faults with plugin, package
             and remedy.
     """
-    points = sorted(entry_points(group=GROUP) if candidates is None else candidates, key=lambda point: point.name)
+    points = sorted(entry_points(group=GROUP) if found is None else found, key=lambda point: point.name)
     problems: list[str] = []
     folders: list[tuple[str, Traversable]] = []
     parts: dict[str, list[tuple[str, Any]]] = {}

@@ -95,7 +95,7 @@ class ExportedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginChart:
-    """A chart; `theodolite export --format figures` writes it in addition to the shipped ones.
+    """A chart; `theodolite export --format figures` writes it beside the shipped ones.
 
     Attributes:
         name: Name, e.g. `our-house/timeline`; `our-house-timeline.svg` is its file.
@@ -115,7 +115,7 @@ class Importer:
     Attributes:
         name: Name, e.g. `our-house/log`.
         fits: Whether a file has this format, from its name and its bytes.
-        read: Returns dialogues and scores, or diagnostics with line numbers in `diagnostics`.
+        read: Returns dialogues and scores, or diagnostics with line numbers in `faults`.
         title: Short description.
     """
 
@@ -132,7 +132,7 @@ class Exporter:
     Attributes:
         name: Value of `--format`, e.g. `our-house/tsv`.
         write: Writes a run to a path and returns the number of rows.
-        file: Name of the output file next to the study.
+        file: Name of the output file beside the study.
         title: Short description.
     """
 
@@ -148,12 +148,12 @@ def applications() -> tuple[PluginApplication, ...]:
 
 
 def models() -> tuple[ModelProvider, ...]:
-    """Return ways to reach language models, in addition to the shipped providers."""
+    """Return ways to reach language models, beside the shipped providers."""
     return ()
 
 
 def personas() -> tuple[PersonaTemplate, ...]:
-    """Return persona templates: Jinja texts with slots that the rows of a study fill, in addition to `goal` and `name`.
+    """Return persona templates: Jinja texts with slots that the rows of a study fill, beside `goal` and `name`.
 
     Give each an `edition`, and raise it when the text changes. A folder of templates needs no code; see `resources`.
     """
@@ -175,7 +175,7 @@ def measures() -> tuple[PluginMeasure, ...]:
 
 
 def summaries() -> tuple[SummaryMethod, ...]:
-    """Return summary methods that measurement trees may name, in addition to the built-in ones.
+    """Return summary methods that measurement trees may name, beside the built-in ones.
 
     A method that sums up numbers has `combine`, from values and weights to one
     number or None; one on labels has `describe`, from labels with their counts
@@ -186,10 +186,10 @@ def summaries() -> tuple[SummaryMethod, ...]:
 
 
 def strategies() -> tuple[Approach, ...]:
-    """Return strategies of red teaming that studies may name under `attacks`, in addition to the shipped ones.
+    """Return strategies of red teaming that studies may name under `attacks`, beside the shipped ones.
 
     The line of a strategy is a generator: it yields what to say next (`Try`) or
-    what to ask a model (`AskModel`), receives the outcome (`AttackReply`), and is
+    what to ask a model (`AskModel`), is sent what came of it (`AttackReply`), and is
     closed once something was released. It does no I/O and draws no chance, since
     a session that was interrupted is replayed. Raise `edition` whenever its words
     or rules change, or results of different rules are taken for equal.

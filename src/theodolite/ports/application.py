@@ -88,7 +88,7 @@ class Networked(Protocol):
 
 @runtime_checkable
 class Stoppable(Protocol):
-    """An application with its own processes, which can be ended at once from anywhere."""
+    """An application with processes of its own that can be ended at once, from anywhere."""
 
     def stop(self) -> None:
         """End its processes at once, without waiting for running work."""

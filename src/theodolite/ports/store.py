@@ -71,7 +71,7 @@ class LedgerStore(Protocol):
         """
         ...
 
-    def acquire(
+    def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         """Lease waiting units in order of position, and those with an expired lease.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from theodolite.domain.undefined_reasons import UNDEFINED, reason_text
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,9 @@ class CitedResults:
         """Return a value of the file as text, with its pointer."""
         return Number(pointer, value_text(self.at(pointer)))
 
-    def estimate(self, index: int) -> Number:
+    def estimate(self, place: int) -> Number:
         """Return an estimate with its interval and count, with its pointer."""
-        return Number(f"/estimates/{index}", estimate_text(self.at(f"/estimates/{index}")))
+        return Number(f"/estimates/{place}", estimate_text(self.at(f"/estimates/{place}")))
 
     def estimates(self, *measures: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield the estimates of some measures over whole applications, with their pointers."""

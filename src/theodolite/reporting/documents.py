@@ -26,8 +26,8 @@ from theodolite.domain.series_review import SeriesPart
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import reason_text
 from theodolite.reporting.citations import CitedResults, Number, Text, measure_name
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.reading_aids import ARIA_TERMS
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.reading_aids import ARIA_TERMS
 
 RESULTS: Final = "results.json"
 NOT_STATED: Final = "Not stated."
@@ -119,13 +119,13 @@ def _datasheet(study: Study, results: CitedResults, criteria: Sequence[tuple[str
     yield _annotators(study)
     yield Heading("Uses")
     yield _quoted("Rates describe these dialogues. Use them to compare applications on the same dialogues.")
-    yield _quoted("They are not a certificateor a ranking, and do not estimate rates for users of an application.")
+    yield _quoted("They are not a certificate, not a ranking, and not an estimate for users of an application.")
     yield Heading("Distribution")
     yield _quoted("`theodolite release` writes an anonymised, signed bundle; `theodolite verify` checks it.")
     yield Heading("Maintenance")
     contact = study.event.contact if study.event else ""
     yield _quoted(f"Contact: {contact}" if contact else f"Contact: {NOT_STATED} Add `contact` to the study.")
-    yield _quoted("`theodolite document` rewrites this pack and lists the changes in `changes.md`.")
+    yield _quoted("`theodolite document` writes this pack again and lists what has changed in `changes.md`.")
 
 
 def _statement(study: Study, results: CitedResults, criteria: Sequence[tuple[str, str]]) -> Iterator[Block]:
@@ -194,8 +194,8 @@ def _methods(study: Study, results: CitedResults) -> Iterator[Block]:
     )
     yield Heading("Applications")
     rows = tuple(
-        ((item["name"],), (_short(results, f"/instruments/applications/{position}/version"),))
-        for position, item in enumerate(results.data["instruments"]["applications"])
+        ((one["name"],), (_short(results, f"/instruments/applications/{position}/version"),))
+        for position, one in enumerate(results.data["instruments"]["applications"])
     )
     yield DocumentTable(columns=("Application", "Version"), rows=rows)
     yield Heading("Annotation")
@@ -239,11 +239,11 @@ def _deviations(results: CitedResults) -> Iterator[Block]:
         yield _quoted("The study belongs to no series, so no plan was published.")
         return
     if series.get("published") is None:
-        yield _quoted(f"The plan of series {series['name']} has no written form.")
+        yield _quoted(f"The plan of series {series['name']} is not written down.")
         return
     yield _quoted(f"Series: {series['name']}.")
     if not series["deviations"]:
-        yield _quoted("No deviations: everything that was tested was in the published plan.")
+        yield _quoted("No deviations: everything that was tested had been published.")
         return
     rows = tuple(((results.cite(f"/series/deviations/{position}"),),) for position in range(len(series["deviations"])))
     yield DocumentTable(columns=("Deviation",), rows=rows)
@@ -256,7 +256,7 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
     )
     yield Heading("Judges against human labels")
     reports = results.data["judge_validations"]
-    judged = [item for item in results.data["instruments"]["annotators"] if item["kind"] != AnnotatorKind.PERSON.value]
+    judged = [one for one in results.data["instruments"]["annotators"] if one["kind"] != AnnotatorKind.PERSON.value]
     if not reports:
         in_use = Number("/judge_validations", f"0 of {figures.number_of(len(judged), 'judge')} validated.")
         yield Paragraph((in_use, " Rates by these judges may be too high or too low."))
@@ -277,11 +277,11 @@ def _validity(study: Study, results: CitedResults) -> Iterator[Block]:
         yield DocumentTable(columns=("Result",), rows=rows) if rows else _quoted("Nothing was measured.")
     yield Heading("Contamination")
     yield _contamination(results)
-    yield Heading("Simulated users compared with people")
-    comparison = " with dialogues of both; the results file compares their style and rates."
+    yield Heading("Simulated users beside people")
+    comparison = " with dialogues of both: the results file compares their style and rates."
     yield _counted(results, "realism", "scenario", comparison, none="No scenario was used by both.")
     yield Heading("Effects of order")
-    effects = " of order; the results file contains each with its interval."
+    effects = " of order: the results file has each with its interval."
     yield _counted(results, "order_effects", "effect", effects, none="Order was not varied.")
     yield Heading("Blinding")
     yield _blinding(results)
@@ -349,13 +349,13 @@ def _agreement_lines(results: CitedResults) -> Iterator[Text]:
 
 
 def _tree_lines(results: CitedResults) -> Iterator[Text]:
-    for number, tree in enumerate(results.data.get("trees") or []):
+    for place, tree in enumerate(results.data.get("trees") or []):
         for position, application in enumerate(tree["applications"]):
-            at = f"/trees/{number}/applications/{position}"
+            at = f"/trees/{place}/applications/{position}"
             changes_without = [
-                (abs(item["change"]), index)
-                for index, item in enumerate(application["without"])
-                if item["change"] is not None
+                (abs(one["change"]), index)
+                for index, one in enumerate(application["without"])
+                if one["change"] is not None
             ]
             undefined = sum(node["value"] is None for node in application["nodes"])
             nodes = Number(f"{at}/nodes", f"{undefined} of {len(application['nodes'])} nodes without a value")
@@ -375,7 +375,7 @@ def _contamination(results: CitedResults) -> Block:
             (f"{entry['material']} {entry['version']}".strip(),),
             ("held out" if entry["held_out"] else f"public since {entry['public_since'] or 'an unknown date'}",),
             (results.cite(f"/contamination/{index}/searched_responses"),),
-            (Number(f"/contamination/{index}/found", _matches_text(entry)),),
+            (Number(f"/contamination/{index}/found", _found_text(entry)),),
         )
         for index, entry in enumerate(results.data.get("contamination") or [])
     )
@@ -383,12 +383,10 @@ def _contamination(results: CitedResults) -> Block:
     return DocumentTable(columns=columns, rows=materials) if materials else _quoted("No pack or packet; not tested.")
 
 
-def _matches_text(entry: Mapping[str, Any]) -> str:
+def _found_text(entry: Mapping[str, Any]) -> str:
     if not entry["canaries"]:
         return "no canary; not tested"
-    return (
-        "; ".join(f"{item['application']}: {', '.join(item['dialogues'])}" for item in entry["found"]) or "none found"
-    )
+    return "; ".join(f"{one['application']}: {', '.join(one['dialogues'])}" for one in entry["found"]) or "none found"
 
 
 def _people_in(results: CitedResults) -> tuple[str, ...]:
@@ -491,8 +489,8 @@ def _estimates(results: CitedResults, *measures: str) -> Iterator[Block]:
         yield DocumentTable(columns=("Measure", "Subject", "Estimate"), rows=tuple(rows))
     if undefined:
         reasons = tuple(
-            ((Number("/estimates", figures.number_of(len(indices), "estimate")),), (reason,))
-            for reason, indices in undefined.items()
+            ((Number("/estimates", figures.number_of(len(places), "estimate")),), (reason,))
+            for reason, places in undefined.items()
         )
         yield DocumentTable(columns=("Undefined", "Reason"), rows=reasons)
     if not rows and not undefined:
@@ -503,8 +501,8 @@ def _subject_text(subject: Mapping[str, Any], people: Sequence[str]) -> str:
     """Return the subject of an estimate; people have no names."""
     names = ("application", "guideline", "question", "rule", "level", "tester_type", "scenario")
     parts = [str(subject[name]) for name in names if subject.get(name)]
-    annotators = [item for item in subject.get("annotators") or [] if item not in people]
-    persons = [item for item in subject.get("annotators") or [] if item in people]
+    annotators = [one for one in subject.get("annotators") or [] if one not in people]
+    persons = [one for one in subject.get("annotators") or [] if one in people]
     by = [
         *annotators,
         *(
@@ -529,7 +527,7 @@ def _proxies(results: CitedResults) -> Block:
     """Return which scenarios leave room for differences between applications."""
     entries = results.data.get("proxies") or ()
     if not entries:
-        return _quoted("No scenario states the use that it represents.")
+        return _quoted("No scenario states the use that it stands for.")
     rows = tuple(
         (
             (entry["scenario"],),
@@ -551,7 +549,7 @@ def _blinding(results: CitedResults) -> Block:
     """Return the number of testers who guessed the application or the level of testing."""
     entries = (results.data.get("event") or {}).get("blinding") or ()
     if not entries:
-        return _quoted("No tester guessed an application.")
+        return _quoted("Nobody was asked to guess an application.")
     rows = tuple(
         (
             (entry["guessed"],),

@@ -92,7 +92,7 @@ def bar_of(rate: Rate, end: float) -> IntervalBar:
 
 
 def ends_of(rate: Rate) -> tuple[float, float, float]:
-    """Return the low end of a rate's interval, its value and the high end; the bound if no defect was found."""
+    """Return the low end of a rate's interval, its value and the high end; the bound where no defect was found."""
     estimate = rate.estimate
     if estimate is None:
         return 0.0, 0.0, 0.0

@@ -10,8 +10,8 @@ from typing import ClassVar
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.interval_bars import IntervalBar
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import coefficient_text, difference_text, rate_text, share_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text, share_text
 
 Value = str | int | Estimate | Undefined | None
 """A value of a table: text, a count, a number or the reason why there is none; None for a non-existent case."""

@@ -51,9 +51,6 @@ from theodolite.domain.run import UnitState
 from theodolite.store.ledger import CHUNK
 from theodolite.store.models import AnnotationRow, DialogueRow, ParticipantRow
 from theodolite.store.models.annotating import (
-    CalibrationPostRow,
-    CalibrationSessionRow,
-    CalibrationVoteRow,
     CaseRow,
     CaseStepRow,
     DraftQuoteRow,
@@ -67,6 +64,9 @@ from theodolite.store.models.annotating import (
     ReservationRow,
     ResolutionRow,
     ResolverRow,
+    RoomPostRow,
+    RoomRow,
+    RoomVoteRow,
     ThreadRow,
     WorkItemRow,
 )
@@ -132,7 +132,7 @@ def add_items(
                 category=name,
                 version=versions[name],
                 again=again,
-                tester=dialogue.cluster if dialogue.tester_type == TesterType.PERSON.value else "",
+                tester=dialogue.cluster if dialogue.held_by == TesterType.PERSON.value else "",
                 passes=design.process.passes,
                 draw=keyed_draw(design.process.seed, f"queue {name}", dialogue.unit.key),
                 created=now,
@@ -215,7 +215,7 @@ def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callabl
         row = ReservationRow(token=new_token(), item=item, participant_id=who, created=database_now())
     if is_first:
         row.shown = shown()
-    row.slot, row.of = free_slot(item), item.passes
+    row.place, row.of = free_place(item), item.passes
     row.state, row.until, row.reason = RESERVED, end_of(minutes), ""
     row.save()
     WorkItemRow.objects.filter(pk=item.pk).update(live=F("live") + 1)
@@ -223,16 +223,16 @@ def reserve(item: WorkItemRow, participant: str, *, minutes: int, shown: Callabl
     return row
 
 
-def free_slot(item: WorkItemRow) -> int:
+def free_place(item: WorkItemRow) -> int:
     """Return the lowest free slot of an item, from 1.
 
     Raises:
         Conflict: If no slot is free.
     """
-    taken = set(ReservationRow.objects.filter(item=item, state__in=LIVE).values_list("slot", flat=True))
+    taken = set(ReservationRow.objects.filter(item=item, state__in=LIVE).values_list("place", flat=True))
     free = next((position for position in range(1, item.passes + 1) if position not in taken), None)
     if free is None or item.state != ItemState.OPEN.value:
-        message = "another annotator has taken this dialogue; your answers are saved"
+        message = "somebody else has taken this dialogue meanwhile; your answers are kept"
         raise Conflict(message)
     return free
 
@@ -240,7 +240,7 @@ def free_slot(item: WorkItemRow) -> int:
 def give_back(row: ReservationRow, state: ReservationState, *, by: str = "", reason: str = "") -> None:
     """End a reservation without an annotation, or void one; its slot is free immediately, and its drafts are kept."""
     was_live, was_done = row.state in LIVE, row.state == SUBMITTED
-    row.state, row.slot, row.until, row.reason = state.value, None, None, reason
+    row.state, row.place, row.until, row.reason = state.value, None, None, reason
     row.save()
     item = WorkItemRow.objects.get(pk=row.item_id)
     item.live -= int(was_live)
@@ -334,7 +334,7 @@ def following_drafts(reservation: ReservationRow) -> list[DraftRow]:
 
 
 def current_answers(reservation: ReservationRow, following: str = "") -> tuple[Answer, ...]:
-    """Return the current answers, in order of the first save.
+    """Return the current answers, in the order in which they were first saved.
 
     Args:
         reservation: The reservation.
@@ -431,25 +431,23 @@ def resolutions_of(row: WorkItemRow) -> tuple[Resolution, ...]:
     )
 
 
-def add_resolution(row: WorkItemRow, resolution: Resolution) -> None:
+def add_resolution(row: WorkItemRow, found: Resolution) -> None:
     """Add a resolution as the current one of its question and turn; earlier ones stay on record."""
-    before = ResolutionRow.objects.filter(
-        item=row, question=resolution.question, turn=resolution.turn or 0, current=True
-    )
+    before = ResolutionRow.objects.filter(item=row, question=found.question, turn=found.turn or 0, current=True)
     before.update(current=False)
     made = ResolutionRow.objects.create(
         item=row,
-        question=resolution.question,
-        turn=resolution.turn or 0,
-        outcome=resolution.outcome.value if resolution.outcome else "",
-        value=resolution.value,
-        cause=resolution.cause.value if resolution.cause else "",
-        rationale=resolution.rationale.strip(),
+        question=found.question,
+        turn=found.turn or 0,
+        outcome=found.outcome.value if found.outcome else "",
+        value=found.value,
+        cause=found.cause.value if found.cause else "",
+        rationale=found.rationale.strip(),
         created=database_now(),
     )
     ResolverRow.objects.bulk_create(
         ResolverRow(resolution=made, participant_id=participant_id(person), position=position)
-        for position, person in enumerate(_once(resolution.participants))
+        for position, person in enumerate(_once(found.participants))
     )
 
 
@@ -635,20 +633,20 @@ def _record(row: ThreadRow, posts: Sequence[PostRow], reservation: str, particip
     )
 
 
-def calibration_row(token: str) -> CalibrationSessionRow:
-    """Return the row of a calibration session.
+def room_row(token: str) -> RoomRow:
+    """Return the row of a room.
 
     Raises:
         NotFound: If there is no row with that token.
     """
-    row = CalibrationSessionRow.objects.filter(token=token).select_related("queue", "dialogue").first()
+    row = RoomRow.objects.filter(token=token).select_related("queue", "dialogue").first()
     if row is None:
-        message = f"no calibration session has the token `{token}`"
+        message = f"no room has the token `{token}`"
         raise NotFound(message)
     return row
 
 
-def answer_of(row: CalibrationVoteRow) -> Answer:
+def answer_of(row: RoomVoteRow) -> Answer:
     """Return a vote as an answer."""
     return Answer(
         question=row.question,
@@ -659,9 +657,9 @@ def answer_of(row: CalibrationVoteRow) -> Answer:
     )
 
 
-def posts_in(row: CalibrationSessionRow, participant: str) -> tuple[Post, ...]:
+def posts_in(row: RoomRow, participant: str) -> tuple[Post, ...]:
     """Return the posts of a calibration session, as one participant may see them."""
-    rows = CalibrationPostRow.objects.filter(calibration=row).select_related("participant").order_by("id")
+    rows = RoomPostRow.objects.filter(room=row).select_related("participant").order_by("id")
     return tuple(
         Post(author=row.participant.key, text=row.text, at=row.created, is_own=row.participant.key == participant)
         for row in rows

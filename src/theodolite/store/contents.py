@@ -87,7 +87,7 @@ def record_of(kind: type[R], text: str) -> R:
         return record_from(kind, text)
     except (KeyError, TypeError, ValueError) as error:
         message = (
-            f"a stored `{kind.__name__}` has a format that this version of the program does not know: {error}. "
+            f"a kept `{kind.__name__}` has a form that this version of the program does not know: {error}. "
             "Use the version that wrote it."
         )
         raise WrongSchema(message) from error
@@ -136,7 +136,7 @@ class Contents:
         requested = set(versions)
         rows = list(_rows(requested))
         if missing := requested - {version for version, *_ in rows}:
-            message = f"nothing was stored here under the version {min(missing)}"
+            message = f"nothing was ever kept here under the version {min(missing)}"
             raise NotFound(message)
         bases = {version: text for version, text, *_ in _rows({base for *_, base in rows if base is not None})}
         return {
@@ -186,9 +186,9 @@ class Contents:
         ]
         if not new:
             return {}
-        rows = ContentRow.objects.filter(version__in=[item.version for item in new], text__isnull=False)
+        rows = ContentRow.objects.filter(version__in=[one.version for one in new], text__isnull=False)
         plain = set(rows.values_list("version", flat=True))
-        return {item.kin: _Base(item.version, item.text.encode()) for item in reversed(new) if item.version in plain}
+        return {one.kin: _Base(one.version, one.text.encode()) for one in reversed(new) if one.version in plain}
 
     def _remember(self, bases: Mapping[str, _Base]) -> None:
         self._bases.update(bases)
@@ -196,7 +196,7 @@ class Contents:
             del self._bases[kin]
 
     def _write_blob(self, version: str, encoded: bytes) -> None:
-        path = self._path_of(version)
+        path = self._place(version)
         if path.exists():
             return
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -211,16 +211,16 @@ class Contents:
         Path(file.name).replace(path)
 
     def _blob(self, version: str) -> str:
-        path = self._path_of(version)
+        path = self._place(version)
         try:
             if not path.exists():
                 return path.with_suffix("").read_text(encoding="utf-8")  # from before large texts were packed
             return zlib.decompress(path.read_bytes()).decode()
         except (OSError, zlib.error) as error:
-            message = f"the workspace's file `{path}` should contain the content {version} and cannot be read: {error}"
+            message = f"the workspace's file `{path}` should hold the content {version} and cannot be read: {error}"
             raise StorageUnavailable(message) from error
 
-    def _path_of(self, version: str) -> Path:
+    def _place(self, version: str) -> Path:
         return self._blobs / version[:2] / f"{version}.z"
 
 
@@ -271,7 +271,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def storable_json(text: str) -> str:
     """Return a JSON text with lone surrogates escaped; NUL is always escaped."""
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 Filed = TypeVar("Filed", bound=Record)
@@ -293,5 +293,5 @@ def filed_records(contents: Contents, kind: type[Filed], subject: str) -> list[F
     rows = FiledRow.objects.filter(subject=subject, content__tag=type_name(kind)).order_by("id")
     versions = list(rows.values_list("content_id", flat=True))
     texts = contents.texts(versions)
-    in_current_form = getattr(kind, "in_current_form", str)  # of records that older programs wrote in another shape
-    return [record_of(kind, in_current_form(texts[version])) for version in versions]
+    in_present_shape = getattr(kind, "in_present_shape", str)  # of records that older programs wrote in another shape
+    return [record_of(kind, in_present_shape(texts[version])) for version in versions]

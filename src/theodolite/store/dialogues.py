@@ -40,7 +40,7 @@ _DIALOGUE = (
     "scenario",
     "scenario_version",
     "level",
-    "tester_type",
+    "held_by",
     "pair_key",
     "cluster",
     "ending",
@@ -119,8 +119,8 @@ def keep_dialogues(
             for write, persona, context in zip(writes, personas, contexts, strict=True)
         ],
     )
-    row_numbers = numbers(DialogueRow, [ids[write.unit.key] for write in writes])
-    rows = {write.unit.key: row_numbers[ids[write.unit.key],] for write in writes}
+    placed = numbers(DialogueRow, [ids[write.unit.key] for write in writes])
+    rows = {write.unit.key: placed[ids[write.unit.key],] for write in writes}
     _keep_turns(writes, ids, rows, texts)
     _keep_circumstances(writes, rows)
     keep_strategies([(rows[write.unit.key], write.dialogue) for write in writes])
@@ -152,7 +152,7 @@ def _dialogue_row(
         "scenario": dialogue.scenario,
         "scenario_version": dialogue.scenario_version,
         "level": dialogue.level.value,
-        "tester_type": dialogue.tester_type.value,
+        "held_by": dialogue.held_by.value,
         "pair_key": dialogue.pair_key,
         "cluster": dialogue.cluster,
         "ending": dialogue.ending.value,
@@ -205,8 +205,8 @@ def _keep_circumstances(writes: Sequence[KeepDialogue], rows: Mapping[str, int])
 
 
 def _turn_row(dialogue_id: int, unit_id: int, turn: Turn, texts: Texts) -> Row:
-    prompt = _unless_journalled(turn.prompt, texts.get((unit_id, _journal_key(turn.prompt_at))))
-    response = _unless_journalled(turn.response, texts.get((unit_id, _journal_key(turn.response_at))))
+    prompt = _unless_journalled(turn.prompt, texts.get((unit_id, _place(turn.prompt_at))))
+    response = _unless_journalled(turn.response, texts.get((unit_id, _place(turn.response_at))))
     return {
         "dialogue_id": dialogue_id,
         "number": turn.number,
@@ -222,7 +222,7 @@ def _turn_row(dialogue_id: int, unit_id: int, turn: Turn, texts: Texts) -> Row:
     }
 
 
-def _journal_key(position: int | None) -> int:
+def _place(position: int | None) -> int:
     return -1 if position is None else position
 
 
@@ -273,7 +273,7 @@ def _dialogue(row: DialogueRow, parts: _Parts) -> Dialogue:
         scenario=row.scenario,
         scenario_version=row.scenario_version,
         level=Level(row.level),
-        tester_type=TesterType(row.tester_type),
+        held_by=TesterType(row.held_by),
         pair_key=row.pair_key,
         cluster=row.cluster,
         turns=tuple(_turn(row.unit_id, turn, parts) for turn in parts.turns.get(row.id, [])),

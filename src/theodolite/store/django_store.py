@@ -161,15 +161,15 @@ class DjangoStore:
             n_new += self._executor.write(partial(self._ledger.add_units, run, chunk, adopt=adopt))
         return n_new
 
-    def acquire(
+    def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         """Lease waiting units, and those with an expired lease, in order of position."""
-        requested = partial(self._ledger.acquire, run, kind, owner=owner, limit=limit, lease_s=lease_s, within=within)
+        requested = partial(self._ledger.claim, run, kind, owner=owner, limit=limit, lease_s=lease_s, within=within)
         return self._executor.write(requested)
 
     def origins(self, run: Run) -> dict[str, str]:
-        """Return the units that reuse an earlier result, with its source."""
+        """Return the units that took over an earlier result, and from where."""
         return self._executor.read(lambda: self._ledger.origins(run))
 
     def renew(self, owner: str, lease_s: float) -> frozenset[str]:
@@ -404,14 +404,14 @@ class Readings:
     def dialogues_of(self, units: Sequence[str]) -> dict[str, Dialogue]:
         """Return the dialogues of some session units, own or adopted, by unit."""
         rows = UnitRow.objects.filter(key__in=units).values_list("key", "id", "adopted_from_id", "adopted_from__key")
-        origins = {key: origin or key for key, _, _, origin in rows}
+        brought_by = {key: origin or key for key, _, _, origin in rows}
         ids = list(dict.fromkeys(origin or own for _, own, origin, _ in rows))
         result = {dialogue.key: dialogue for dialogue in dialogues_of(ids, self._contents)}
-        lacking = [unit for unit in units if origins.get(unit) not in result]
+        lacking = [unit for unit in units if brought_by.get(unit) not in result]
         if lacking:
-            message = f"{len(lacking)} units have no dialogue, {lacking[0]} among them"
+            message = f"{len(lacking)} units have brought no dialogue, {lacking[0]} among them"
             raise NotFound(message)
-        return {unit: result[origins[unit]] for unit in units}
+        return {unit: result[brought_by[unit]] for unit in units}
 
     def annotations(self, run: Run, at: Sequence[int] | None, after: Bookmark) -> Chunk[Annotation]:
         """Return the next annotations of a run, latest revisions."""
@@ -472,13 +472,13 @@ class Readings:
 
     def schema_tallies(self, run: Run) -> tuple[SchemaTally, ...]:
         """Return how annotators' answers were requested, by annotator; adopted ones count."""
-        origins = (
+        brought_by = (
             UnitRow.objects.filter(run_id=id_of_run(run), kind=UnitKind.ANNOTATION)
             .annotate(origin=Coalesce("adopted_from_id", "id"))
             .values("origin")
         )
         counted = (
-            JournalEntryRow.objects.filter(unit_id__in=origins)
+            JournalEntryRow.objects.filter(unit_id__in=brought_by)
             .exclude(schema_use=SchemaUse.NONE)
             .values_list("unit__annotator", "schema_use")
             .annotate(n=Count("id"))

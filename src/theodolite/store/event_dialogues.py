@@ -14,8 +14,8 @@ from theodolite.domain.dialogue import Dialogue, Ending, TesterType, TurnState
 from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event import PersonProfile
 from theodolite.domain.live import (
+    BroughtResult,
     FailedReply,
-    ImportedResult,
     LiveDialogue,
     LiveDialogueSummary,
     LiveEnding,
@@ -72,7 +72,7 @@ class LiveDialogueRepository(Repository):
         dialogue = _open_dialogue(row)
         last = LiveTurnRow.objects.filter(dialogue=dialogue).order_by("-number").first()
         if last is not None and not last.state:
-            message = "a reply is still in progress; stop it or wait for its end before the next prompt"
+            message = "a reply is still under way; stop it, or wait for its end, before the next prompt"
             raise Conflict(message)
         turn = LiveTurnRow.objects.create(
             key=secrets.token_hex(32),
@@ -94,7 +94,7 @@ class LiveDialogueRepository(Repository):
         row = _turn_row(turn)
         is_last = not LiveTurnRow.objects.filter(dialogue=row.dialogue, number__gt=row.number).exists()
         if row.state != TurnState.ERROR.value or not is_last or row.dialogue.ending:
-            message = "only the last turn of a dialogue can be retried, and only after an error"
+            message = "only the last turn of a dialogue can be tried again, and only after an error"
             raise Conflict(message)
         row.state, row.response, row.original = "", "", ""
         row.tries, row.asked = row.tries + 1, now
@@ -118,13 +118,13 @@ class LiveDialogueRepository(Repository):
             )
 
     @writes
-    def end_turn(self, turn: str, ending: LiveEnding, self_identifications: Sequence[str] = ()) -> LiveTurn:
+    def end_turn(self, turn: str, ending: LiveEnding, claims: Sequence[str] = ()) -> LiveTurn:
         """Store how a reply ended.
 
         Args:
             turn: Key of the turn.
             ending: How it ended.
-            self_identifications: Phrases by which the response identifies itself.
+            claims: Phrases by which the response identifies itself.
 
         Raises:
             Conflict: If it has ended before.
@@ -132,13 +132,9 @@ class LiveDialogueRepository(Repository):
         """
         row = _turn_row(turn)
         if row.state:
-            message = f"the reply had already ended ({row.state}); the stored text does not change"
+            message = f"the reply has ended before ({row.state}); what was stored stays"
             raise Conflict(message)
-        row.state, row.response, row.self_identifications = (
-            ending.state.value,
-            ending.text,
-            "\n".join(self_identifications),
-        )
+        row.state, row.response, row.claims = ending.state.value, ending.text, "\n".join(claims)
         row.latency_s, row.waited_s = ending.latency_s, ending.waited_s
         row.kind, row.cause = ending.kind.value if ending.kind else "", ending.cause
         if ending.reply is not None:
@@ -230,7 +226,7 @@ class LiveDialogueRepository(Repository):
             message = f"no live dialogue has the key {key}"
             raise NotFound(message)
         if row.ending:
-            message = f"the dialogue had already ended ({row.ending})"
+            message = f"the dialogue has ended before ({row.ending})"
             raise Conflict(message)
         in_progress = LiveTurnRow.objects.filter(dialogue=row, state="")
         in_progress.update(state=TurnState.INTERRUPTED.value)
@@ -239,7 +235,7 @@ class LiveDialogueRepository(Repository):
         row.save(update_fields=["ending", "unit"])
 
     @writes
-    def add_imported(self, run: Run, results: Sequence[ImportedResult], *, now: datetime) -> None:
+    def add_imported(self, run: Run, results: Sequence[BroughtResult], *, now: datetime) -> None:
         """Store imported dialogues, all or none.
 
         Args:
@@ -307,7 +303,7 @@ class LiveDialogueRepository(Repository):
     @reads
     def dialogue_counts(self, study: str) -> dict[str, int]:
         """Return the completed dialogues of each session that took place here and has any; counts."""
-        completed = LiveDialogueRow.objects.filter(study=study, unit__isnull=False, session__imported=False)
+        completed = LiveDialogueRow.objects.filter(study=study, unit__isnull=False, session__brought=False)
         return dict(completed.values_list("session__key").annotate(Count("id")))
 
     @reads
@@ -340,7 +336,7 @@ def _session_row(key: str) -> SessionRow:
         message = f"no session has the key {key}"
         raise NotFound(message)
     if row.state != SessionState.ACTIVE.value:
-        message = f"no messages can be sent in a session that is {row.state}; start it, or start the next one"
+        message = f"nothing can be said in a session that is {row.state}; begin it, or begin the next one"
         raise Conflict(message)
     return row
 
@@ -420,7 +416,7 @@ def _turn(row: LiveTurnRow) -> LiveTurn:
         cause=row.cause,
         tries=row.tries,
         broke=row.broke,
-        self_identifications=tuple(row.self_identifications.splitlines()),
+        claims=tuple(row.claims.splitlines()),
         tokens_in=row.tokens_in,
         tokens_out=row.tokens_out,
         cost_microusd=row.cost_microusd,
@@ -434,8 +430,8 @@ def _strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ..
         dialogues: Key of each dialogue by row number.
     """
     result: dict[tuple[int, int], list[LiveAttemptRow]] = defaultdict(list)
-    for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "position", "number"):
-        result[row.dialogue_id, row.position].append(row)
+    for row in rows_of(LiveAttemptRow, "dialogue_id", dialogues, "dialogue_id", "place", "number"):
+        result[row.dialogue_id, row.place].append(row)
     strategies: dict[int, list[Strategy]] = defaultdict(list)
     for (dialogue, _), attempts in result.items():
         strategy = Strategy(
@@ -447,13 +443,13 @@ def _strategies_of(dialogues: Mapping[int, str]) -> dict[int, tuple[Strategy, ..
     return {dialogue: tuple(listed) for dialogue, listed in strategies.items()}
 
 
-def _attempt_rows(dialogue: int, position: int, strategy: Strategy) -> list[LiveAttemptRow]:
+def _attempt_rows(dialogue: int, place: int, strategy: Strategy) -> list[LiveAttemptRow]:
     if not strategy.attempts:
-        return [LiveAttemptRow(dialogue_id=dialogue, position=position, name=strategy.name, number=0)]
+        return [LiveAttemptRow(dialogue_id=dialogue, place=place, name=strategy.name, number=0)]
     return [
         LiveAttemptRow(
             dialogue_id=dialogue,
-            position=position,
+            place=place,
             name=strategy.name,
             number=number,
             description=attempt.description,
@@ -509,8 +505,8 @@ def _summaries(dialogues: QuerySet[LiveDialogueRow]) -> list[LiveDialogueSummary
     counts = dict(turns.values_list("dialogue_id").annotate(n=Count("id")))
     completed = DialogueRow.objects.filter(unit_id__in=[row.unit_id for row in rows])
     pairs = {
-        unit: (pair_key, TesterType(tester_type))
-        for unit, pair_key, tester_type in completed.values_list("unit_id", "pair_key", "tester_type")
+        unit: (pair_key, TesterType(held_by))
+        for unit, pair_key, held_by in completed.values_list("unit_id", "pair_key", "held_by")
     }
     kinds = dict(turns.exclude(kind="").order_by("number").values_list("dialogue_id", "kind"))
     people = profiles_of(list({row.session.participant.key for row in rows}))
@@ -548,7 +544,7 @@ def _summary(
         unit=row.unit.key if row.unit else "",
         turns=turns,
         pair_key=pair[0],
-        tester_type=pair[1],
+        held_by=pair[1],
         kind=FailureKind(kind) if kind else None,
         groups=profile.attributes if profile else {},
         strategies=strategies,
@@ -615,7 +611,7 @@ class ReplyRepository(Repository):
     @reads
     def dialogues_per_quarter_hour(self, study: str) -> dict[datetime, int]:
         """Return the number of dialogues with their first prompt in each quarter of an hour, by its start; counts."""
-        first = LiveTurnRow.objects.filter(dialogue__study=study, number=1, dialogue__session__imported=False)
+        first = LiveTurnRow.objects.filter(dialogue__study=study, number=1, dialogue__session__brought=False)
         return per_quarter_hour(first, "asked")
 
     @reads
@@ -628,9 +624,7 @@ class ReplyRepository(Repository):
     def naming_counts(self, study: str) -> list[NamingCount]:
         """Return how often each application identified itself, sorted by name."""
         turns = LiveTurnRow.objects.filter(dialogue__study=study)
-        counted = turns.values_list(_APPLICATION).annotate(
-            n=Count("id"), named=Count("id", filter=~Q(self_identifications=""))
-        )
+        counted = turns.values_list(_APPLICATION).annotate(n=Count("id"), named=Count("id", filter=~Q(claims="")))
         return [
             NamingCount(
                 application=application,
@@ -645,7 +639,5 @@ class ReplyRepository(Repository):
 def _phrases(study: str, application: str) -> tuple[str, ...]:
     """Return the phrases by which an application identified itself, each once."""
     turns = LiveTurnRow.objects.filter(dialogue__study=study, dialogue__session__application=application)
-    self_identifications = (
-        turns.exclude(self_identifications="").order_by("id").values_list("self_identifications", flat=True)
-    )
-    return tuple(dict.fromkeys(phrase for text in self_identifications for phrase in text.splitlines()))
+    claims = turns.exclude(claims="").order_by("id").values_list("claims", flat=True)
+    return tuple(dict.fromkeys(phrase for text in claims for phrase in text.splitlines()))

@@ -200,8 +200,8 @@ class CodingRepository(Repository):
         """
         keys = [] if sessions is None else [bytes.fromhex(key) for key in sessions]
         among = "" if sessions is None else f"AND key IN ({marks(len(keys))})" if keys else "AND 1 = 0"
-        sql = _CODINGS.format(joined=_JOINED[connection.vendor], among=among)
-        rows = execute(sql, [_APART, study, *keys]).fetchall()
+        words = _CODINGS.format(joined=_JOINED[connection.vendor], among=among)
+        rows = execute(words, [_APART, study, *keys]).fetchall()
         coders = dict(ParticipantRow.objects.filter(id__in={row[4] for row in rows}).values_list("id", "key"))
         known: dict[tuple[int, bytes, str | None], GivenCodes] = {}  # many codings are alike
         result: dict[AnswerKey, dict[int, GivenCodes]] = {}
@@ -306,7 +306,7 @@ def _about(rows: QuerySet[CodedRow], answer: OpenAnswer) -> QuerySet[CodedRow]:
 def _require_next_revision(earlier: QuerySet[CodedRow], revision: int) -> None:
     last = earlier.aggregate(last=Max("revision"))["last"] or 0
     if revision != last + 1:
-        message = f"another person was faster: revision {last} is there, and {revision} does not follow it; reload"
+        message = f"somebody was faster: revision {last} is there, and {revision} does not follow it; look again"
         raise Conflict(message)
 
 
@@ -365,7 +365,9 @@ class ResponseRepository(Repository):
             raise NotFound(message)
         earlier = ResponseRow.objects.filter(session=session, questionnaire=response.questionnaire)
         if earlier.filter(submitted=True).exists() or session.state == SessionState.WITHDRAWN.value:
-            message = f"the response to `{response.questionnaire}` was already submitted or withdrawn; it cannot change"
+            message = (
+                f"the response to `{response.questionnaire}` was handed in before, or taken back; it stays as it is"
+            )
             raise Conflict(message)
         row = ResponseRow.objects.create(
             session=session,
@@ -514,9 +516,7 @@ def about_current(applications: Mapping[str, str], scenarios: Mapping[str, str],
     """
 
     def one_of(column: str, versions: Mapping[str, str]) -> Q:
-        pairs = (
-            Q(**{prefix + column: name, f"{prefix}{column}_version": version}) for name, version in versions.items()
-        )
+        pairs = (Q(**{prefix + column: name, f"{prefix}{column}_version": one}) for name, one in versions.items())
         return reduce(or_, pairs, Q(pk__in=()))
 
     return one_of("application", applications) & one_of("scenario", scenarios)

@@ -127,7 +127,7 @@ class SessionRepository(Repository):
         """
         run = RunRow.objects.filter(key=session.run).values_list("id", flat=True).first()
         if run is None:
-            message = f"run {session.run} is not in this workspace; open it before sessions start"
+            message = f"run {session.run} is not in this workspace; open it before sessions are held"
             raise NotFound(message)
         (person,) = ids_of_participants({session.participant}).values()
         session_row(session, run, person).save(force_insert=True)
@@ -143,8 +143,8 @@ class SessionRepository(Repository):
 
     @reads
     def in_study(self, study: str) -> list[Session]:
-        """Return the sessions of a study that took place here, in order of creation."""
-        return [session_from(row) for row in _rows().filter(study=study, imported=False).order_by("id")]
+        """Return the sessions of a study that took place here, in the order in which they were created."""
+        return [session_from(row) for row in _rows().filter(study=study, brought=False).order_by("id")]
 
     @reads
     def keys(self, study: str) -> list[str]:
@@ -155,18 +155,18 @@ class SessionRepository(Repository):
     def guessed(self, study: str) -> list[Session]:
         """Return the sessions of a study that took place here and have a guess about the blinding, in order."""
         guessed = Exists(GuessRow.objects.filter(session=OuterRef("pk")))
-        return [session_from(row) for row in _rows().filter(guessed, study=study, imported=False).order_by("id")]
+        return [session_from(row) for row in _rows().filter(guessed, study=study, brought=False).order_by("id")]
 
     @reads
     def active(self, study: str) -> list[Session]:
-        """Return the active sessions of a study, in order of creation."""
-        rows = _rows().filter(study=study, imported=False, state=SessionState.ACTIVE.value)
+        """Return the active sessions of a study, in the order in which they were created."""
+        rows = _rows().filter(study=study, brought=False, state=SessionState.ACTIVE.value)
         return [session_from(row) for row in rows.order_by("id")]
 
     @reads
     def tallies(self, study: str) -> list[SessionTally]:
         """Return the number of sessions of a study on this server, by cell of the design and state."""
-        rows = SessionRow.objects.filter(study=study, imported=False).order_by()
+        rows = SessionRow.objects.filter(study=study, brought=False).order_by()
         counted = rows.values_list("level", "scenario", "application", "state").annotate(n=Count("id"))
         return [
             SessionTally(level=Level(level), scenario=scenario, application=application, state=SessionState(state), n=n)
@@ -176,7 +176,7 @@ class SessionRepository(Repository):
     @reads
     def tester_tallies(self, study: str) -> dict[str, TesterTally]:
         """Return the progress of each participant with a session in a study, by key."""
-        rows = SessionRow.objects.filter(study=study, imported=False).order_by().values_list("participant__key")
+        rows = SessionRow.objects.filter(study=study, brought=False).order_by().values_list("participant__key")
         waiting, active = SessionState.WAITING.value, SessionState.ACTIVE.value
         counted = rows.annotate(
             elapsed=Sum(
@@ -202,22 +202,22 @@ class SessionRepository(Repository):
     @reads
     def started_per_quarter_hour(self, study: str) -> dict[datetime, int]:
         """Return the number of sessions that started in each quarter of an hour, by its start; counts."""
-        return per_quarter_hour(SessionRow.objects.filter(study=study, imported=False), "started")
+        return per_quarter_hour(SessionRow.objects.filter(study=study, brought=False), "started")
 
     @reads
     def ended_per_quarter_hour(self, study: str) -> dict[datetime, int]:
         """Return the number of sessions that ended in each quarter of an hour, by its start; counts."""
-        return per_quarter_hour(SessionRow.objects.filter(study=study, imported=False), "ended")
+        return per_quarter_hour(SessionRow.objects.filter(study=study, brought=False), "ended")
 
     @reads
     def started_since(self, study: str, since: datetime) -> list[Session]:
         """Return the sessions of a study that started here at a moment or later, in order of creation."""
-        rows = _rows().filter(study=study, imported=False, started__gte=since)
+        rows = _rows().filter(study=study, brought=False, started__gte=since)
         return [session_from(row) for row in rows.order_by("id")]
 
     @reads
     def of_participant(self, participant: str) -> list[Session]:
-        """Return all sessions of a participant, in order of creation."""
+        """Return all sessions of a participant, in the order in which they were created."""
         return [session_from(row) for row in _rows().filter(participant__key=participant).order_by("id")]
 
     @writes
@@ -262,8 +262,8 @@ def session_row(session: Session, run: int, person: int) -> SessionRow:
         application_version=session.application_version,
         stratum=session.stratum,
         slot=session.slot,
-        position=session.index,
-        imported=session.imported,
+        place=session.place,
+        brought=session.brought,
         **_mutable_columns(session),
     )
 
@@ -283,7 +283,7 @@ def session_from(row: SessionRow) -> Session:
         application=row.application,
         application_version=row.application_version,
         slot=row.slot,
-        index=row.position,
+        place=row.place,
         stratum=row.stratum,
         alias=row.alias,
         state=SessionState(row.state),
@@ -295,7 +295,7 @@ def session_from(row: SessionRow) -> Session:
             pausers=frozenset(pauser for pauser, pauses in pausers.items() if pauses),
         ),
         task_done=row.task_done,
-        imported=row.imported,
+        brought=row.brought,
         language=row.language,
     )
 

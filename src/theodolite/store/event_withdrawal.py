@@ -44,8 +44,6 @@ from theodolite.store.models import (
     VoteRow,
 )
 from theodolite.store.models.annotating import (
-    CalibrationPostRow,
-    CalibrationVoteRow,
     CaseRow,
     CaseStepRow,
     DraftQuoteRow,
@@ -58,6 +56,8 @@ from theodolite.store.models.annotating import (
     ReservationRow,
     ResolutionRow,
     ResolverRow,
+    RoomPostRow,
+    RoomVoteRow,
     ThreadRow,
     WorkItemRow,
 )
@@ -196,7 +196,7 @@ def empty_log(pause: Callable[[float], None] = time.sleep) -> bool:
             is_busy, *_ = cursor.fetchone()
         if not is_busy:
             return True
-    _LOG.warning("the log of the database is in use, so deleted texts remain in it until the server stops")
+    _LOG.warning("the log of the database is in use, so deleted texts stay in it until the server is stopped")
     return False
 
 
@@ -327,8 +327,8 @@ def _forget_work(dialogues: Sequence[int]) -> None:
     """
     DraftQuoteRow.objects.filter(draft__reservation__item__dialogue_id__in=dialogues).delete()
     DraftRow.objects.filter(reservation__item__dialogue_id__in=dialogues).delete()
-    CalibrationVoteRow.objects.filter(calibration__dialogue_id__in=dialogues).delete()
-    CalibrationPostRow.objects.filter(calibration__dialogue_id__in=dialogues).delete()
+    RoomVoteRow.objects.filter(room__dialogue_id__in=dialogues).delete()
+    RoomPostRow.objects.filter(room__dialogue_id__in=dialogues).delete()
     threads = ThreadRow.objects.filter(reservation__item__dialogue_id__in=dialogues)
     PostRow.objects.filter(thread__in=threads).delete()
     threads.update(text="")
@@ -356,7 +356,7 @@ def _mask_dialogues(dialogues: Sequence[LiveDialogueRow], mask: Mask) -> None:
     """
     live, units = [row.id for row in dialogues], [row.unit_id for row in dialogues if row.unit_id is not None]
     turns = LiveTurnRow.objects.filter(dialogue_id__in=live)
-    _mask_rows(turns, ("prompt", "response", "original", "cause", "self_identifications"), mask)
+    _mask_rows(turns, ("prompt", "response", "original", "cause", "claims"), mask)
     _mask_rows(LiveAttemptRow.objects.filter(dialogue_id__in=live), ("description",), mask)
     rows = list(DialogueRow.objects.filter(unit_id__in=units).values_list("id", flat=True))
     _mask_rows(TurnRow.objects.filter(dialogue_id__in=rows), ("prompt", "response"), mask)
@@ -381,7 +381,7 @@ def _mask_annotations(dialogues: Sequence[int], mask: Mask) -> None:
     _mask_rows(DraftQuoteRow.objects.filter(draft__reservation__item__dialogue_id__in=dialogues), ("text",), mask)
     _mask_rows(ThreadRow.objects.filter(**items), ("text",), mask)
     _mask_rows(PostRow.objects.filter(thread__reservation__item__dialogue_id__in=dialogues), ("text",), mask)
-    _mask_rows(CalibrationPostRow.objects.filter(calibration__dialogue_id__in=dialogues), ("text",), mask)
+    _mask_rows(RoomPostRow.objects.filter(room__dialogue_id__in=dialogues), ("text",), mask)
     _mask_rows(ResolutionRow.objects.filter(item__dialogue_id__in=dialogues), ("rationale",), mask)
     _mask_rows(CaseRow.objects.filter(dialogue_id__in=dialogues), ("words", "note"), mask)
 

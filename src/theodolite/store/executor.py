@@ -1,7 +1,7 @@
 """Runs database work on threads that are bound to one database, and commits queued writes together.
 
 Django keeps its connections by thread and refuses to work in a thread that runs an
-event loop, so a store works on its own threads. Each thread's connection is bound
+event loop, so a store works on threads of its own. Each thread's connection is bound
 to its own workspace, so one process can have several open, and its owner closes it.
 
 The writer commits everything that has queued up in one transaction, which costs little more
@@ -124,7 +124,7 @@ class Executor:
         """
         self._database = database
         self._apply = apply
-        self._location = DatabaseLocation(database, workspace)
+        self._location = Place(database, workspace)
         self._thread = DatabaseThread(database)
         # SQLite makes a second writer poll for the lock; within the process they take turns instead.
         self._turn = Lock()
@@ -133,7 +133,7 @@ class Executor:
     def start(self) -> None:
         """Start the writer of the running event loop."""
         if self._writer is not None:
-            message = "the store is already started; stop it first"
+            message = "the store was started before; stop it first"
             raise StoreError(message)
         self._writer = Writer(self._commit, before=partial(bind_thread, self._database), after=unbind_thread)
 
@@ -273,7 +273,7 @@ _DAMAGED = ("malformed", "not a database")
 _MEBIBYTE = 1 << 20
 
 
-class DatabaseLocation:
+class Place:
     """Name of the database and its last write, for messages."""
 
     def __init__(self, database: Any, workspace: Path) -> None:
@@ -288,7 +288,7 @@ class DatabaseLocation:
         """Describe the stored data."""
         if not self.last_written:
             return "Nothing had been written since the program started."
-        return f"Last write: {self.last_written}; it and everything before it is saved."
+        return f"Written last: {self.last_written}; that and everything before it is safe."
 
     @contextmanager
     def translated(self) -> Iterator[None]:
@@ -302,19 +302,19 @@ class DatabaseLocation:
             raise StorageUnavailable(message) from error
 
 
-def translate(error: Error, location: DatabaseLocation) -> StoreError:
+def translate(error: Error, place: Place) -> StoreError:
     """Return the program's error for a database error."""
     error_text = " ".join(str(error).split())
     match error:
         case IntegrityError() if _is_unique_violation(error):
-            return Conflict(f"it was already written ({error_text}) in {location.name}; the earlier record stays")
+            return Conflict(f"the same thing was written before ({error_text}) in {place.name}; the earlier one stays")
         case IntegrityError() | DataError():
-            return StoreError(f"the database {location.name} refused a row that breaks its rules: {error_text}")
+            return StoreError(f"the database {place.name} refused a row that breaks its rules: {error_text}")
         case ProgrammingError() | NotSupportedError():
-            message = f"the database {location.name} does not have the tables that this program knows: {error_text}"
+            message = f"the database {place.name} does not have the tables that this program knows: {error_text}"
             return WrongSchema(message)
         case InterfaceError() | DatabaseError() | _:
-            return StorageUnavailable(_unavailable(error_text, location))
+            return StorageUnavailable(_unavailable(error_text, place))
 
 
 def _is_unique_violation(error: IntegrityError) -> bool:
@@ -322,26 +322,24 @@ def _is_unique_violation(error: IntegrityError) -> bool:
     return "UNIQUE constraint" in str(error) or getattr(cause, "sqlstate", "") == _UNIQUE_VIOLATION
 
 
-def _unavailable(message: str, location: DatabaseLocation) -> str:
+def _unavailable(message: str, place: Place) -> str:
     if any(word in message for word in _FULL):
-        free = shutil.disk_usage(location.workspace).free / _MEBIBYTE
-        advice = f"{free:.0f} MiB are free at `{location.workspace}`; a dialogue takes about 4 KiB. Free some space,"
+        free = shutil.disk_usage(place.workspace).free / _MEBIBYTE
+        advice = f"{free:.0f} MiB are free at `{place.workspace}`; a dialogue takes about 4 KiB. Make room,"
     elif any(word in message for word in _LOCKED):
-        advice = "Another program is using it. Wait for it or stop it,"
+        advice = "Another program holds it. Wait for that one or end it,"
     elif any(word in message for word in _SLOW):
         advice = "Allow more time with `?options=-c%20statement_timeout%3D3600000` (milliseconds) in `DATABASE_URL`,"
     elif any(word in message for word in _READ_ONLY):
-        advice = "Grant yourself write permission there,"
+        advice = "Give yourself the right to write there,"
     elif any(word in message for word in _UNOPENED):
-        advice = f"Make sure that the folder `{location.workspace}` is writable,"
+        advice = f"See that the folder `{place.workspace}` may be written to,"
     elif any(word in message for word in _DAMAGED):
-        advice = (
-            "The file is damaged, or not a database of this program. Restore a copy, or move it away to start again,"
-        )
+        advice = "The file is damaged, or none of ours. Put a copy of it back, or move it away to start again,"
     else:
-        advice = "Make sure that it can be reached,"
+        advice = "See that it can be reached,"
     again = "then run the same command again."
-    return f"the database {location.name} could not be used: {message}. {location.so_far()} {advice} {again}"
+    return f"the database {place.name} could not be used: {message}. {place.so_far()} {advice} {again}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -519,7 +517,7 @@ class Writer:
         self._hand_over()
 
     def _give_up(self, death: BaseException) -> None:
-        self._refusal = StorageUnavailable(f"the database's writer ended unexpectedly: {death!r}")
+        self._refusal = StorageUnavailable(f"the database's writer ended without being asked to: {death!r}")
         self._refusal.__cause__ = death
         for _, waiter in [*self._in_work, *self._waiting]:
             _settle(waiter, self._refusal)

@@ -44,7 +44,7 @@ class HashField(_Field):
         """Return the bytes; Django may call this twice, the second time with bytes.
 
         Raises:
-            StoreError: If the value is not a hash.
+            StoreError: If the value is no hash.
         """
         if value is None or isinstance(value, bytes):
             return value
@@ -98,7 +98,7 @@ _CLOCKS = {
 """SQL expression for the seconds since 1970 in each database."""
 
 
-def clock_sql(vendor: str) -> str:
+def clock_words(vendor: str) -> str:
     """Return the SQL expression for the seconds since 1970 by the database's clock."""
     return _CLOCKS[vendor]
 
@@ -115,11 +115,11 @@ class DatabaseClock(Func):
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
         """Return SQLite's expression; millisecond resolution."""
-        return self.as_sql(compiler, connection, template=clock_sql("sqlite"), **extra)
+        return self.as_sql(compiler, connection, template=clock_words("sqlite"), **extra)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **extra: Any) -> tuple[str, Any]:
         """Return PostgreSQL's current time, not the start of the transaction."""
-        return self.as_sql(compiler, connection, template=clock_sql("postgresql"), **extra)
+        return self.as_sql(compiler, connection, template=clock_words("postgresql"), **extra)
 
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")

@@ -31,7 +31,7 @@ from theodolite.domain.plan import Plan
 from theodolite.domain.run import Lease, Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Study
 from theodolite.store.contents import Contents, content_of
-from theodolite.store.fields import DatabaseClock, clock_sql, repaired_text
+from theodolite.store.fields import DatabaseClock, clock_words, repaired_text
 from theodolite.store.limits import (
     extend,
     lock_session,
@@ -152,11 +152,11 @@ class Ledger:
         return len(new)
 
     def origins(self, run: Run) -> dict[str, str]:
-        """Return the units that reuse an earlier result, with its source."""
+        """Return the units that took over an earlier result, and from where."""
         adopted = UnitRow.objects.filter(run_id=id_of_run(run), state=_DONE, adopted_from__isnull=False)
         return dict(adopted.values_list("key", "adopted_from__key").iterator())
 
-    def acquire(
+    def claim(
         self, run: Run, kind: UnitKind, *, owner: str, limit: int, lease_s: float, within: Sequence[int] | None = None
     ) -> list[Unit]:
         """Lease units to an owner."""
@@ -448,7 +448,7 @@ def lease_about(subjects: Collection[str], lease: Lease) -> Iterator[tuple[int, 
         subjects: Keys of session units that are done with the transaction that is open.
         lease: Owner, which has leased units before, and duration.
     """
-    until = f"{clock_sql(connection.vendor)} + %s"
+    until = f"{clock_words(connection.vendor)} + %s"
     for chunk in chunks(bytes.fromhex(subject) for subject in subjects):
         # The condition is repeated word for word, so that SQLite may use the partial index.
         about = f"subject IS NOT NULL AND subject IN ({marks(len(chunk))})"
@@ -484,13 +484,13 @@ class RowNumbers:
         with self._lock:
             return {key: self._known[key] for key in keys if key in self._known}
 
-    def enter(self, numbers: Mapping[str, int]) -> None:
+    def enter(self, found: Mapping[str, int]) -> None:
         """Remember numbers once the transaction that is open has committed."""
-        transaction.on_commit(partial(self._enter, dict(numbers)))
+        transaction.on_commit(partial(self._enter, dict(found)))
 
-    def _enter(self, numbers: Mapping[str, int]) -> None:
+    def _enter(self, found: Mapping[str, int]) -> None:
         with self._lock:
-            self._known.update(numbers)
+            self._known.update(found)
             for key in list(islice(self._known, max(0, len(self._known) - self._kept))):
                 del self._known[key]
 
@@ -541,7 +541,7 @@ class Owners:
         try:
             lock.acquire(blocking=False)
         except Timeout as error:
-            message = f"the owner `{owner}` is already working in another process; worker names must be unique"
+            message = f"the owner `{owner}` works in another process already; every worker needs a name of its own"
             raise Conflict(message) from error
         self._held[owner] = lock
         return True

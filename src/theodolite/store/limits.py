@@ -69,8 +69,8 @@ def lock_session(owner: str) -> bool:
     """
     if connection.vendor != "postgresql":
         return True
-    sql = f"SELECT pg_try_advisory_lock(%s, id::int) FROM {_WORKERS} WHERE owner = %s"  # noqa: S608
-    return bool((execute(sql, [_SESSION, owner]).fetchone() or (False,))[0])
+    words = f"SELECT pg_try_advisory_lock(%s, id::int) FROM {_WORKERS} WHERE owner = %s"  # noqa: S608
+    return bool((execute(words, [_SESSION, owner]).fetchone() or (False,))[0])
 
 
 def unlock_session(owner: str) -> None:

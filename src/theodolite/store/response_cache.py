@@ -23,7 +23,7 @@ from theodolite.ports.progress import Kept
 CACHE_NAME = "cache.db"
 """File within a workspace."""
 
-_LOCK_TIMEOUT_S = 5.0
+_PATIENCE_S = 5.0
 _ATTEMPTS = 100
 _TABLE = """
 CREATE TABLE IF NOT EXISTS reply (
@@ -107,7 +107,7 @@ class ResponseCache:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(self._path, timeout=_LOCK_TIMEOUT_S)
+            self._connection = sqlite3.connect(self._path, timeout=_PATIENCE_S)
             _set_up(self._connection)
         return self._connection
 
@@ -125,12 +125,12 @@ class ResponseCache:
         except OSError as error:
             self._switch_off(str(error))
             return
-        self._tell(f"the response cache was damaged; it was set aside as `{damaged.name}` and a new one was created")
+        self._tell(f"the response cache was damaged; it was set aside as `{damaged.name}` and a new one begun")
 
-    def _switch_off(self, reason: str) -> None:
+    def _switch_off(self, words: str) -> None:
         self._disconnect()
         self._is_off = True
-        self._tell(f"the response cache cannot be used ({reason}); the run continues without it")
+        self._tell(f"the response cache cannot be used ({words}); the run goes on without it")
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -151,7 +151,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & _PRIMARY != sqlite3.SQLITE_BUSY or attempt == _ATTEMPTS - 1:
                 raise
-            time.sleep(_LOCK_TIMEOUT_S / _ATTEMPTS)
+            time.sleep(_PATIENCE_S / _ATTEMPTS)
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(_TABLE)
 

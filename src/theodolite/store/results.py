@@ -131,7 +131,7 @@ def _mark(unit_ids: Sequence[int], state: UnitState) -> None:
     """Set the state of units that are not done; a late worker never undoes results."""
     marked = end_units(unit_ids, state)
     if marked != len(set(unit_ids)):
-        message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were already done by another worker"
+        message = f"{len(set(unit_ids)) - marked} of {len(unit_ids)} units were done by somebody else before"
         raise Conflict(message)
 
 
@@ -142,16 +142,14 @@ def _keep_annotations(
         AnnotationRow,
         [annotation_row(ids[w.unit.key], dialogues[w.annotation.dialogue], w.annotation, now) for w in writes],
     )
-    row_numbers = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
-    keep_answers(
-        (row_numbers[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes
-    )
+    placed = numbers(AnnotationRow, [ids[write.unit.key] for write in writes], "revision")
+    keep_answers((placed[ids[write.unit.key], write.annotation.revision], write.annotation.answers) for write in writes)
     insert(
         VoteRow,
         [
             row
             for write in writes
-            for row in vote_rows(row_numbers[ids[write.unit.key], write.annotation.revision], write.annotation.votes)
+            for row in vote_rows(placed[ids[write.unit.key], write.annotation.revision], write.annotation.votes)
         ],
     )
     first = [ids[write.unit.key] for write in writes if write.annotation.revision == 1]
@@ -172,18 +170,16 @@ def annotation_row(unit_id: int | None, dialogue_id: int, annotation: Annotation
         "control": annotation.control.value,
         "answered_as": annotation.answered_as,
         "shown": annotation.shown.text,
-        "annotation_no": annotation.annotation_no,
+        "sitting": annotation.sitting,
         "created": now,
     }
 
 
 def keep_answers(given: Iterable[tuple[int, Sequence[Answer]]]) -> None:
     """Store the answers of annotations, given by the numbers of their rows, and the quotes behind them."""
-    rows_of_answers = [
-        (number, position, answer) for number, answers in given for position, answer in enumerate(answers)
-    ]
-    insert(AnswerRow, [_answer_row(number, position, answer) for number, position, answer in rows_of_answers])
-    quoting = {(number, position): answer for number, position, answer in rows_of_answers if answer.evidence}
+    placed = [(number, position, answer) for number, answers in given for position, answer in enumerate(answers)]
+    insert(AnswerRow, [_answer_row(number, position, answer) for number, position, answer in placed])
+    quoting = {(number, position): answer for number, position, answer in placed if answer.evidence}
     if not quoting:
         return
     rows = AnswerRow.objects.filter(annotation_id__in={number for number, _ in quoting})
@@ -224,7 +220,7 @@ def _keep_failures(writes: Sequence[KeepFailure], ids: dict[str, int], now: date
     rows = UnitRow.objects.select_for_update().filter(id__in=[ids[write.unit.key] for write in writes])
     tries = dict(rows.values_list("id", "tries"))
     if n_lost := sum(tries[ids[write.unit.key]] != write.unit.tries for write in writes):
-        message = f"{n_lost} of {len(writes)} units that failed have since been started by another worker"
+        message = f"{n_lost} of {len(writes)} units that failed have been begun by somebody else since"
         raise Conflict(message)
     keep_failures(writes, ids, now)
     _mark([ids[write.unit.key] for write in writes], UnitState.FAILED)
@@ -250,7 +246,7 @@ def _keep_adjudications(write: KeepAdjudications) -> None:
 
 
 def replace_adjudication(run_id: int, adjudication: Adjudication) -> None:
-    """Store a final label, agreed or without consensus, replacing an earlier one of the same question.
+    """Store a final label, agreed or without consensus, in place of an earlier one of the same question.
 
     Every review behind it is stored elsewhere; the current value is here.
     """
@@ -321,7 +317,7 @@ def ids_of_dialogues(keys: Iterable[str]) -> dict[str, int]:
     requested = set(keys)
     rows = dict(DialogueRow.objects.filter(unit__key__in=list(requested)).values_list("unit__key", "id"))
     if missing := requested - rows.keys():
-        message = f"no dialogue is stored under the key {min(missing)}; store it before it is labelled"
+        message = f"no dialogue is stored under the key {min(missing)}; it must be kept before it is labelled"
         raise NotFound(message)
     return rows
 
@@ -419,7 +415,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
         position = (dialogues[annotation.dialogue], annotation.annotator_version, annotation.instrument_version)
         if annotation.revision in taken[position]:
             message = (
-                f"revision {annotation.revision} of the labels by `{annotation.annotator}` already exists;"
+                f"revision {annotation.revision} of the labels by `{annotation.annotator}` is there already;"
                 " read the labels again and store the next one"
             )
             raise Conflict(message)
@@ -430,7 +426,7 @@ def keep_labels(annotations: Sequence[Annotation]) -> None:
             (annotation_row(None, dialogues[annotation.dialogue], annotation, now) for annotation in annotations),
         )
         ids = _ids_since(last)
-        keep_answers((ids[_annotation_key(annotation, dialogues)], annotation.answers) for annotation in annotations)
+        keep_answers((ids[_place(annotation, dialogues)], annotation.answers) for annotation in annotations)
 
 
 def are_there_labels() -> bool:
@@ -474,16 +470,16 @@ def labels_of(unit_ids: Sequence[int]) -> list[Annotation]:
     return annotations_in(sorted(latest.values(), key=lambda row: (index[row.dialogue.unit_id], row.id)))
 
 
-_AnnotationKey: TypeAlias = tuple[int, bytes, bytes, int]
+_Place: TypeAlias = tuple[int, bytes, bytes, int]
 """Key of an annotation: dialogue, hashes of annotator and instrument, revision."""
 
 
-def _annotation_key(annotation: Annotation, dialogues: Mapping[str, int]) -> _AnnotationKey:
+def _place(annotation: Annotation, dialogues: Mapping[str, int]) -> _Place:
     versions = bytes.fromhex(annotation.annotator_version), bytes.fromhex(annotation.instrument_version)
     return (dialogues[annotation.dialogue], *versions, annotation.revision)
 
 
-def _ids_since(last: int) -> dict[_AnnotationKey, int]:
+def _ids_since(last: int) -> dict[_Place, int]:
     """Return the numbers of the annotations by hand that were entered after one."""
     rows = AnnotationRow.objects.filter(id__gt=last, unit__isnull=True)
     columns = rows.values_list("id", "dialogue_id", "annotator_version", "instrument_version", "revision")
@@ -533,12 +529,12 @@ def annotations_in(rows: Sequence[AnnotationRow]) -> list[Annotation]:
 def _keys(rows: Sequence[AnnotationRow]) -> dict[int, tuple[str, str]]:
     """Return the key of the unit and of the dialogue of some annotations; labels by people have no unit."""
     about = rows_of(DialogueRow, "id", (row.dialogue_id for row in rows), columns=("id", "unit_id"))
-    unit_of_dialogue = {row.id: row.unit_id for row in about}
+    held_by = {row.id: row.unit_id for row in about}
     own = [row.unit_id for row in rows if row.unit_id is not None]
-    units = rows_of(UnitRow, "id", [*unit_of_dialogue.values(), *own], columns=("id", "key"))
+    units = rows_of(UnitRow, "id", [*held_by.values(), *own], columns=("id", "key"))
     key_of = {row.id: row.key for row in units}
     return {
-        row.id: (key_of[row.unit_id] if row.unit_id is not None else "", key_of[unit_of_dialogue[row.dialogue_id]])
+        row.id: (key_of[row.unit_id] if row.unit_id is not None else "", key_of[held_by[row.dialogue_id]])
         for row in rows
     }
 
@@ -577,7 +573,7 @@ def _annotation(
         control=Control(row.control),
         answered_as=row.answered_as,
         shown=shown_order_of(row.shown),
-        annotation_no=row.annotation_no,
+        sitting=row.sitting,
     )
 
 

@@ -1,10 +1,10 @@
 """Statements that every reply and every result needs, prepared once.
 
-Django composes a new INSERT for each batch, value by value; at a thousand
+Django composes an INSERT anew for each batch, value by value; at a thousand
 replies a second that was most of the writer's work. Here the text is made once
 from the model, with every column named, and the driver binds many rows to it.
-Many rows are one statement: SQLite's driver wakes the event loop's thread for each statement, and returns only when
-that one yields.
+Many rows are one statement: SQLite's driver lets the event loop's thread go on
+with each statement, and returns only when that one yields.
 Removal condition (ADR-0075): use `bulk_create` once the statements save less than a tenth
 of the CPU time of a run of 800 dialogues of 6 turns.
 Conflicts are not ignored: a row that breaks a rule fails its batch, as usual. Only
@@ -26,7 +26,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Field, Model, Q, QuerySet
 
 from theodolite.domain.run import UnitKind, UnitState
-from theodolite.store.fields import HashField, MomentField, StorableTextField, clock_sql, repaired_text
+from theodolite.store.fields import HashField, MomentField, StorableTextField, clock_words, repaired_text
 from theodolite.store.models import UnitRow
 
 _AT_ONCE = 512
@@ -76,7 +76,7 @@ def insert(model: type[Model], rows: Iterable[Row], *, unless_there: str = "") -
     start = 0
     while start < len(values):
         n = min(form.at_once, _power_within(len(values) - start))
-        execute(_insert_sql(model, n, unless_there), list(chain.from_iterable(values[start : start + n])))
+        execute(_insert_words(model, n, unless_there), list(chain.from_iterable(values[start : start + n])))
         start += n
 
 
@@ -106,8 +106,8 @@ def end_units(unit_ids: Sequence[int], state: UnitState) -> int:
     """Set the state of units that are not done, end their leases, and return the number of units."""
     n = 0
     for chunk in chunks(unit_ids):
-        sql = f"UPDATE {_UNITS} SET {_ENDED} WHERE id IN ({marks(len(chunk))}) AND {_OVER}"  # noqa: S608
-        n += int(execute(sql, [state.value, *chunk]).rowcount)
+        words = f"UPDATE {_UNITS} SET {_ENDED} WHERE id IN ({marks(len(chunk))}) AND {_OVER}"  # noqa: S608
+        n += int(execute(words, [state.value, *chunk]).rowcount)
     return n
 
 
@@ -160,7 +160,7 @@ def _insertion(model: type[Model]) -> _Insertion:
 
 
 @cache
-def _insert_sql(model: type[Model], n: int, unless_there: str) -> str:
+def _insert_words(model: type[Model], n: int, unless_there: str) -> str:
     """Return the statement that inserts a number of rows at once."""
     form = _insertion(model)
     end = f" ON CONFLICT ({unless_there}) DO NOTHING" if unless_there else ""
@@ -202,18 +202,18 @@ def without_time_limits(connection: Any) -> None:
             cursor.execute("SET idle_in_transaction_session_timeout = 0")
 
 
-def execute(sql: str, values: Sequence[object]) -> Any:
+def execute(words: str, values: Sequence[object]) -> Any:
     """Execute a statement on this thread's connection without Django's cursor, which parses each text again."""
     here = connections[DEFAULT_DB_ALIAS]  # cached: a look-up of the thread's owner takes a while
     here.ensure_connection()
     with here.wrap_database_errors:
-        return here.connection.execute(_native(sql, here.vendor), values)
+        return here.connection.execute(_native(words, here.vendor), values)
 
 
 @lru_cache(maxsize=512)
-def _native(sql: str, vendor: str) -> str:
+def _native(words: str, vendor: str) -> str:
     """Return a statement with the marks of its database's driver."""
-    return sql.replace("%s", "?") if vendor == "sqlite" else sql
+    return words.replace("%s", "?") if vendor == "sqlite" else words
 
 
 def _into(field: Field[Any, Any]) -> _Into | None:
@@ -314,9 +314,9 @@ def rows_of(
     form = _form(model, columns)
     result: list[ModelRow] = []
     for chunk in chunks(values):
-        sql = f"{form.sql} WHERE {column} IN ({marks(len(chunk))})"
-        sql += f" ORDER BY {', '.join(order)}" if order else ""
-        result += map(form.made, execute(sql, chunk).fetchall())
+        words = f"{form.words} WHERE {column} IN ({marks(len(chunk))})"
+        words += f" ORDER BY {', '.join(order)}" if order else ""
+        result += map(form.made, execute(words, chunk).fetchall())
     return result
 
 
@@ -324,12 +324,12 @@ class _Form(NamedTuple):
     """How rows of one model are read.
 
     Attributes:
-        sql: The statement up to its condition.
+        words: The statement up to its condition.
         kind: Operation on each row.
         converters: Functions for the values of some columns, by position.
     """
 
-    sql: str
+    words: str
     kind: Any
     converters: tuple[tuple[int, Callable[[Any], Any]], ...]
 
@@ -351,7 +351,7 @@ def _form(model: type[Model], columns: tuple[str, ...]) -> _Form:
     fields = [known[column] for column in requested]
     converters = [(index, read_as(field)) for index, field in enumerate(fields)]
     return _Form(
-        sql=f"SELECT {', '.join(requested)} FROM {meta.db_table}",  # noqa: S608
+        words=f"SELECT {', '.join(requested)} FROM {meta.db_table}",  # noqa: S608
         kind=namedtuple("Read", [field.attname for field in fields]),  # noqa: PYI024
         converters=tuple((index, into) for index, into in converters if into is not None),
     )
@@ -407,6 +407,6 @@ def per_quarter_hour(rows: QuerySet[Any], moment: str) -> dict[datetime, int]:
 def database_now() -> datetime:
     """Return the present moment by the database's clock; UTC."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {clock_sql(connection.vendor)}")
+        cursor.execute(f"SELECT {clock_words(connection.vendor)}")
         seconds: float = cursor.fetchone()[0]
     return datetime.fromtimestamp(seconds, tz=UTC)

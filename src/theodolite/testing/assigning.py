@@ -1,6 +1,6 @@
 """Assignment of applications and scenarios to the slots of people, in an order.
 
-The cells of a slot depend on the study's seed, the level and the number only: adding people
+The cells of a slot depend on the study's seed, the level and the number alone: adding people
 moves no other person, and the next holder of a slot gets the cells of its first holder. Numbers are assigned
 block by block: after every full block each cell has occurred equally often at each position of the order.
 """
@@ -104,17 +104,17 @@ def allocation_design(study: Study, plan: LevelPlan) -> AllocationDesign:
     """Return the design of a level of a study with human testers.
 
     People get the scenarios with instructions for their level; if none
-    does, all of them. Recorded applications cannot be assigned.
+    does, all of them. Recorded applications cannot be met.
     """
     instructed = tuple(scenario.name for scenario in study.scenarios if plan.level.value in scenario.instructions)
     scenarios = instructed or tuple(scenario.name for scenario in study.scenarios)
     live = [application for application in study.applications if not isinstance(application.connection, RecordedFile)]
-    tested = [item for item in live if any(map(item.is_tested_in, scenarios))]
+    tested = [one for one in live if any(map(one.is_tested_in, scenarios))]
     return AllocationDesign(
         level=plan.level,
-        applications=tuple(item.name for item in tested),
+        applications=tuple(one.name for one in tested),
         scenarios=scenarios,
-        bound={item.name: tuple(filter(item.is_tested_in, scenarios)) for item in tested if item.scenarios},
+        bound={one.name: tuple(filter(one.is_tested_in, scenarios)) for one in tested if one.scenarios},
         sessions=plan.sessions,
         assignment=study.event.assign if study.event else Assignment.WITHIN_SUBJECTS,
         seed=study.sampling.seed,
@@ -137,17 +137,17 @@ def planned_slots(plan: LevelPlan) -> tuple[Slot, ...]:
 
 
 def _in_turn(
-    applications: Sequence[str], scenarios: Sequence[Sequence[str]], index: int, sessions: int
+    applications: Sequence[str], scenarios: Sequence[Sequence[str]], place: int, sessions: int
 ) -> list[tuple[str, str]]:
     """Return application and scenario of each session of a seat that tests all applications.
 
     Args:
         applications: The applications.
         scenarios: The scenarios that each of them is tested in.
-        index: Position of the slot in its block.
+        place: Position of the slot in its block.
         sessions: Sessions of the slot; count.
     """
-    first, order = divmod(index, len(williams_rows(len(applications))))
+    first, order = divmod(place, len(williams_rows(len(applications))))
     rows = williams_rows(len(applications))
     met = []
     for at in range(sessions):

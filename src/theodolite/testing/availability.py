@@ -61,7 +61,7 @@ def best_number(
     return min(suited, key=lambda number: (costs[number], number), default=None)
 
 
-def index_after(
+def place_after(
     scenarios: Sequence[str], over: Sequence[int], avoided: Collection[str], heavy: Collection[str]
 ) -> int | None:
     """Return the index of the next session, from 0; None if none is left.
@@ -87,17 +87,17 @@ def index_after(
 
 
 def topic_tallies(
-    study: Study, slots: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
+    study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
 ) -> tuple[TopicTally, ...]:
     """Return the effect of avoided topics on the balance of an event, for each topic.
 
     Args:
         study: The study.
-        slots: Assigned seats.
+        seats: Assigned seats.
         sessions: Existing sessions.
         avoided: Avoided topics of each person with an answer.
     """
-    slots = tuple(slots)
+    slots = tuple(seats)
     not_offered, free = list(cells_not_offered(study, slots, sessions, avoided)), list(_free_cells(study, slots))
     return tuple(
         TopicTally(
@@ -116,21 +116,21 @@ def topic_tallies(
 
 
 def cells_not_offered(
-    study: Study, slots: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
+    study: Study, seats: Iterable[Slot], sessions: Iterable[Session], avoided: Mapping[str, AbstractSet[str]]
 ) -> Iterator[tuple[Slot, Cell]]:
     """Yield the cells that the holder of a seat is not offered, since they are about something avoided.
 
     Args:
         study: The study.
-        slots: Assigned seats.
+        seats: Assigned seats.
         sessions: Existing sessions; one that started before the choice counts as offered.
         avoided: Avoided topics of each person with an answer.
     """
     started = {
-        (session.participant, session.level, session.index) for session in sessions if session.clock.started is not None
+        (session.participant, session.level, session.place) for session in sessions if session.clock.started is not None
     }
     designs = {plan.level: allocation_design(study, plan) for plan in people_levels(study)}
-    for slot in slots:
+    for slot in seats:
         names = avoided.get(slot.participant)
         if not names or slot.level not in designs:
             continue
@@ -140,8 +140,8 @@ def cells_not_offered(
                 yield slot, cell
 
 
-def _free_cells(study: Study, slots: Iterable[Slot]) -> Iterator[Cell]:
-    occupied = {(slot.level, slot.stratum, slot.number) for slot in slots}
+def _free_cells(study: Study, seats: Iterable[Slot]) -> Iterator[Cell]:
+    occupied = {(slot.level, slot.stratum, slot.number) for slot in seats}
     for plan in people_levels(study):
         design = allocation_design(study, plan)
         for slot in planned_slots(plan):

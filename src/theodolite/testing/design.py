@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, repeat
 
-from theodolite.domain.dialogue import SEARCH_HEADING, Level, TesterType
+from theodolite.domain.dialogue import FOUND, Level, TesterType
 from theodolite.domain.errors import TemplateError
 from theodolite.domain.identity import canonical_json, digest, version_of
 from theodolite.domain.persona import NAME_COLUMN, Attack, Persona, PersonaGroup, Script
@@ -43,7 +43,7 @@ class TesterBlock:
         return Level.RED_TEAMING if self._kind is TesterKind.ATTACK else Level.MODEL_TESTING
 
     @property
-    def tester_type(self) -> TesterType:
+    def held_by(self) -> TesterType:
         """Testers: the tester's side of sessions."""
         return TesterType.SCRIPT if self._kind is TesterKind.SCRIPT else TesterType.SIMULATED_USER
 
@@ -51,32 +51,32 @@ class TesterBlock:
     def _kind(self) -> TesterKind:
         return TesterKind.PERSONA if isinstance(self.testers, PersonaSequence) else KINDS[type(self.testers[0])]
 
-    def setting(self, index: int, application: str) -> Setting:
+    def setting(self, place: int, application: str) -> Setting:
         """Return the settings that all sessions of a tester with an application share."""
         kind, testers = self._kind, self.testers
         personas = testers if isinstance(testers, PersonaSequence) else None
-        tester = None if personas else testers[index]
-        key = personas.key(index) if personas else testers[index].key
+        tester = None if personas else testers[place]
+        key = personas.key(place) if personas else testers[place].key
         strategy = tester.strategy if isinstance(tester, Attack) else ""
         return Setting(
             application=application,
             scenario=self.scenario.name,
             level=self.level,
-            tester_type=self.tester_type,
+            held_by=self.held_by,
             cluster=strategy or key,
-            groups=groups_of(self.grouped_by, self._values(index)),
+            groups=groups_of(self.grouped_by, self._values(place)),
             kind=kind,
             tester=key,
             model=personas.model if personas else tester.model if isinstance(tester, Attack) else "",
             strategy=strategy,
         )
 
-    def _values(self, index: int) -> Mapping[str, str]:
+    def _values(self, place: int) -> Mapping[str, str]:
         """Return the fields that may split sessions: columns of a persona, purpose of a script, strategy and aim."""
         named = {"scenario": self.scenario.name}
         if isinstance(self.testers, PersonaSequence):
-            return {**named, **self.testers.values(index)}
-        match self.testers[index]:
+            return {**named, **self.testers.values(place)}
+        match self.testers[place]:
             case Script(purpose=purpose, values=values):
                 return {**values, **named, **({"purpose": purpose} if purpose else {})}
             case Attack(strategy=strategy, aim=aim):
@@ -172,7 +172,7 @@ def tester_blocks(study: Study) -> Iterator[TesterBlock]:
 
 def _attacks(scenario: Scenario) -> Iterator[Attack]:
     for name in scenario.attacks:
-        model = scenario.attacker if strategy_info(name, scenario.own_strategies).needs_model else ""
+        model = scenario.attacker if strategy_info(name, scenario.brought).needs_model else ""
         for aim in scenario.aims:
             yield Attack(key=f"{name}/{aim.key}", strategy=name, aim=aim, model=model)
 
@@ -182,11 +182,7 @@ def _seen(scenario: Scenario, tester: Tester) -> tuple[str, ...]:
         case Persona():
             return (tester.text, tester.goal, tester.starter, scenario.task.value, *_manner(tester))
         case Attack():
-            return (
-                canonical_json(tester),
-                "attack",
-                str(strategy_info(tester.strategy, scenario.own_strategies).edition),
-            )
+            return canonical_json(tester), "attack", str(strategy_info(tester.strategy, scenario.brought).edition)
         case _:
             return (canonical_json(tester),)
 
@@ -238,41 +234,41 @@ class TaskRules:
     """How a task shapes a session.
 
     Attributes:
-        text: Description for the simulated user.
+        words: Description for the simulated user.
         column: Column of a persona's row that carries the material of that dialogue.
         is_shown: Whether the simulated user reads the material as well.
     """
 
-    text: str
+    words: str
     column: str
     is_shown: bool = False
 
 
 TASKS: dict[Task, TaskRules] = {
     Task.QUESTION_ANSWERING: TaskRules(
-        text="You ask questions. The application has material to answer from; you have not read it.",
+        words="You ask questions. The application has material to answer from; you have not read it.",
         column="context",
     ),
     Task.CHAT: TaskRules(
-        text="You chat with the application; one thing may lead to another.",
+        words="You chat with the application; one thing may lead to another.",
         column="context",
     ),
     Task.SEARCH: TaskRules(
-        text="The application can look things up. You ask for what you look for, and go on from what it found.",
+        words="The application can look things up. You ask for what you look for, and go on from what it found.",
         column="context",
     ),
     Task.SUMMARISATION: TaskRules(
-        text="You want a text made short. Say how long and for whom, and ask for changes until it serves you.",
+        words="You want a text made short. Say how long and for whom, and ask for changes until it serves you.",
         column="document",
         is_shown=True,
     ),
     Task.REWRITING: TaskRules(
-        text="You want a text written in another way. Say in which way, and ask for changes until it serves you.",
+        words="You want a text written in another way. Say in which way, and ask for changes until it serves you.",
         column="text",
         is_shown=True,
     ),
     Task.GENERATION: TaskRules(
-        text="You want something written that does not exist yet. Say what it is for and who will read it, "
+        words="You want something written that does not exist yet. Say what it is for and who will read it, "
         "and ask for changes until it serves you.",
         column="brief",
         is_shown=True,
@@ -299,14 +295,14 @@ def player_rules(persona: Persona, task: Task, *, stop: str, material: str) -> s
     if rules.is_shown and material:
         more += _DOCUMENT.format(document=material)
     goal = persona.goal or "not stated"
-    return _RULES.format(persona=persona.text.strip(), goal=goal, task=rules.text, more=more, stop=stop)
+    return _RULES.format(persona=persona.text.strip(), goal=goal, task=rules.words, more=more, stop=stop)
 
 
 def rules_version() -> str:
     """Return the hash of all instructions of simulated users."""
-    tasks = (part for task, rules in TASKS.items() for part in (task.value, rules.text, rules.column))
+    tasks = (part for task, rules in TASKS.items() for part in (task.value, rules.words, rules.column))
     shown = (task.value for task, rules in TASKS.items() if rules.is_shown)
-    return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, SEARCH_HEADING, *tasks, *shown)
+    return digest(_RULES, OPENING, LEFT_OUT, _STYLE, _LANGUAGE, _DOCUMENT, FOUND, *tasks, *shown)
 
 
 class PersonaSequence:
@@ -323,16 +319,16 @@ class PersonaSequence:
         """Return the number of personas; count."""
         return len(self._group.rows)
 
-    def __getitem__(self, index: int) -> Persona:
+    def __getitem__(self, place: int) -> Persona:
         """Return a persona, its template filled.
 
         Raises:
             TemplateError: If a slot has no value; names the group and the row.
         """
         try:
-            return _completed(self._group, index, self._scenario, self._template_version)
+            return _completed(self._group, place, self._scenario, self._template_version)
         except TemplateError as error:
-            message = f"persona {index + 1} of `{self._group.name}`: {error}"
+            message = f"persona {place + 1} of `{self._group.name}`: {error}"
             raise TemplateError(message) from error
 
     def __iter__(self) -> Iterator[Persona]:
@@ -344,22 +340,22 @@ class PersonaSequence:
         """Name of the model that plays them."""
         return self._group.model
 
-    def key(self, index: int) -> str:
+    def key(self, place: int) -> str:
         """Return the key of a persona without completing it."""
-        return self._group.key(index)
+        return self._group.key(place)
 
-    def values(self, index: int) -> Mapping[str, str]:
+    def values(self, place: int) -> Mapping[str, str]:
         """Return the row whose values fill a persona."""
-        return self._group.rows[index].values
+        return self._group.rows[place].values
 
 
-def _completed(group: PersonaGroup, index: int, scenario: Scenario, template_version: str) -> Persona:
-    row = group.rows[index]
+def _completed(group: PersonaGroup, place: int, scenario: Scenario, template_version: str) -> Persona:
+    row = group.rows[place]
     goal = fill(scenario.goal, row.values)
     slots = {"goal": goal, "scenario": scenario.name, "task": scenario.task.value, "turns": scenario.turns}
     return Persona(
-        key=group.key(index),
-        name=row.values.get(NAME_COLUMN, f"{group.name} {index + 1}"),
+        key=group.key(place),
+        name=row.values.get(NAME_COLUMN, f"{group.name} {place + 1}"),
         group=group.name,
         text=fill(group.template.text, {**slots, **row.values}),
         goal=goal,

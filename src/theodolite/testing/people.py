@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from theodolite.domain.dialogue import TesterType
 from theodolite.domain.identity import SHORT, canonical_json, digest, version_of
-from theodolite.domain.plan import Cell, EventSessions, PlannedSession, Sessions, Slot, run_sessions
+from theodolite.domain.plan import Cell, EventSessions, PlannedSession, Sessions, Slot, held_by_runs
 from theodolite.domain.run import Failure, FailureKind, FailureSource, Run, Unit, UnitKind
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.session import Session, SessionState
@@ -49,9 +49,9 @@ def counted(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple[Liv
     )
 
 
-def label_of(index: int) -> str:
+def label_of(place: int) -> str:
     """Return the displayed name of a dialogue by its position among people's dialogues, from 0."""
-    return f"p{index + 1:03d}"
+    return f"p{place + 1:03d}"
 
 
 def event_sessions(study: Study, planned: Sessions, dialogues: Iterable[LiveDialogueSummary]) -> Sessions:
@@ -67,13 +67,13 @@ def event_sessions(study: Study, planned: Sessions, dialogues: Iterable[LiveDial
     """
     everything = list(dialogues)
     ours = counted(study, everything)
-    people = [_completed_session(study, index, item) for index, item in enumerate(ours)]
+    people = [_completed_session(study, index, one) for index, one in enumerate(ours)]
     empty = list(_empty_cells(study, ours))
     if not people and not empty and not everything:
         return planned
     people += [_empty_session(study, at, *cell) for at, cell in enumerate(empty, start=len(people))]
     stays = [our.unit and our.session.state is not SessionState.WITHDRAWN for our in ours]
-    units = {item.unit: index for index, item in enumerate(ours) if stays[index]}
+    units = {one.unit: index for index, one in enumerate(ours) if stays[index]}
     return EventSessions(planned, people, units, {summary.unit for summary in everything} - set(units))
 
 
@@ -83,22 +83,22 @@ def failures_of(study: Study, dialogues: Iterable[LiveDialogueSummary]) -> tuple
     A dialogue in progress, or one in which the person stopped every reply, is missing rather than failed.
     """
     result = []
-    for index, item in enumerate(counted(study, dialogues)):
-        kind = FailureKind.WITHDRAWN if item.session.state is SessionState.WITHDRAWN else item.kind
-        if kind is None or (item.unit and kind is not FailureKind.WITHDRAWN) or item.ending is None:
+    for index, one in enumerate(counted(study, dialogues)):
+        kind = FailureKind.WITHDRAWN if one.session.state is SessionState.WITHDRAWN else one.kind
+        if kind is None or (one.unit and kind is not FailureKind.WITHDRAWN) or one.ending is None:
             continue
         is_withdrawn = kind is FailureKind.WITHDRAWN
         result.append(
             Failure(
-                unit=item.unit or item.key,
+                unit=one.unit or one.key,
                 label=label_of(index),
-                application=item.session.application,
+                application=one.session.application,
                 party=FailureSource.PERSON if is_withdrawn else FailureSource.APPLICATION,
                 kind=kind,
                 message="the person withdrew; nothing is left but this count"
                 if is_withdrawn
                 else "the application answered none of the person's prompts",
-                endpoint="" if is_withdrawn else item.session.application,
+                endpoint="" if is_withdrawn else one.session.application,
             )
         )
     return tuple(result)
@@ -129,24 +129,24 @@ def visit_of(session: Session, sessions: Sequence[Session]) -> int:
         sessions: All sessions of the person in the study.
     """
     same = (
-        item
-        for item in sessions
-        if (item.level, item.scenario, item.application) == (session.level, session.scenario, session.application)
-        and item.study == session.study
+        one
+        for one in sessions
+        if (one.level, one.scenario, one.application) == (session.level, session.scenario, session.application)
+        and one.study == session.study
     )
-    return sum(item.index <= session.index for item in same)
+    return sum(one.place <= session.place for one in same)
 
 
-def _completed_session(study: Study, index: int, summary: LiveDialogueSummary) -> PlannedSession:
+def _completed_session(study: Study, place: int, summary: LiveDialogueSummary) -> PlannedSession:
     session = summary.session
     values = {"scenario": session.scenario, **summary.groups}
     return PlannedSession(
-        label=label_of(index),
+        label=label_of(place),
         application=session.application,
         scenario=session.scenario,
         tester=Slot(level=session.level, number=session.slot, stratum=session.stratum),
         level=session.level,
-        tester_type=summary.tester_type,
+        held_by=summary.held_by,
         pair_key=summary.pair_key or digest("no pair", summary.key),
         cluster=pseudonym(study, session.participant),
         repeat=summary.number,
@@ -154,15 +154,15 @@ def _completed_session(study: Study, index: int, summary: LiveDialogueSummary) -
     )
 
 
-def _empty_session(study: Study, at: int, slot: Slot, index: int, cell: Cell) -> PlannedSession:
+def _empty_session(study: Study, at: int, slot: Slot, place: int, cell: Cell) -> PlannedSession:
     return PlannedSession(
         label=label_of(at),
         application=cell.application,
         scenario=cell.scenario,
         tester=slot,
         level=slot.level,
-        tester_type=TesterType.PERSON,
-        pair_key=digest("empty cell", slot.key, str(index)),
+        held_by=TesterType.PERSON,
+        pair_key=digest("empty cell", slot.key, str(place)),
         cluster=slot.key,
         groups=groups_of(grouping_of(study), {"scenario": cell.scenario}),
     )
@@ -173,7 +173,7 @@ def _empty_cells(study: Study, dialogues: Sequence[LiveDialogueSummary]) -> Iter
     filled: dict[tuple[str, str, int], set[int]] = defaultdict(set)
     for dialogue in dialogues:
         session = dialogue.session
-        filled[session.level.value, session.stratum, session.slot].add(session.index)
+        filled[session.level.value, session.stratum, session.slot].add(session.place)
     for plan in people_levels(study):
         design = allocation_design(study, plan)
         for slot in planned_slots(plan):
@@ -197,10 +197,10 @@ def people_units(
         sessions: All sessions of the run.
         dialogues: All dialogues of participants in the study.
     """
-    n_planned = len(run_sessions(sessions))
-    for position, item in enumerate(counted(study, dialogues)):
-        if item.unit and item.session.state is not SessionState.WITHDRAWN:
-            yield person_unit(run, item, position, n_planned)
+    n_planned = len(held_by_runs(sessions))
+    for position, one in enumerate(counted(study, dialogues)):
+        if one.unit and one.session.state is not SessionState.WITHDRAWN:
+            yield person_unit(run, one, position, n_planned)
 
 
 def person_unit(run: Run, summary: LiveDialogueSummary, position: int, n_planned: int) -> Unit:

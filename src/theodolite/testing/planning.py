@@ -55,7 +55,7 @@ class _Round:
     n: int
 
 
-class ModelSessions:
+class SessionsToHold:
     """Planned sessions; pair by pair, so that the first few test every application."""
 
     def __init__(self, study: Study, cells: DesignCells, applications: Sequence[str]) -> None:
@@ -198,7 +198,7 @@ class RecordedSessions:
             application=recording.application,
             scenario=self._scenario,
             level=Level.MODEL_TESTING,
-            tester_type=TesterType.RECORDED,
+            held_by=TesterType.RECORDED,
             cluster=recording.key,
             groups=groups_of(self._grouped_by, recording.columns),
             kind=TesterKind.SCRIPT,
@@ -207,10 +207,10 @@ class RecordedSessions:
 
     def find(self, label: str) -> int | None:
         """Return the first position of a label; None if no session has it."""
-        return self._positions.get(label)
+        return self._places.get(label)
 
     @cached_property
-    def _positions(self) -> dict[str, int]:
+    def _places(self) -> dict[str, int]:
         positions: dict[str, int] = {}
         for index, recording in enumerate(self._recordings):
             positions.setdefault(_recorded_label(recording), index)
@@ -222,7 +222,7 @@ class DrawnSessions(JoinedSessions):
 
     __slots__ = ("live", "recorded")
 
-    def __init__(self, live: ModelSessions, recorded: RecordedSessions) -> None:
+    def __init__(self, live: SessionsToHold, recorded: RecordedSessions) -> None:
         """Concatenate the parts."""
         super().__init__(live, recorded)
         self.live, self.recorded = live, recorded
@@ -236,7 +236,7 @@ def _planned(sessions: Sessions, position: int, repeat: int, tester: Tester) -> 
         scenario=setting.scenario,
         tester=tester,
         level=setting.level,
-        tester_type=setting.tester_type,
+        held_by=setting.held_by,
         pair_key=sessions.pair_key(position),
         cluster=setting.cluster,
         repeat=repeat,
@@ -305,9 +305,9 @@ def planned_sessions(study: Study, recordings: Sequence[RecordedDialogue] = ()) 
     live = [a.name for a in study.applications if not isinstance(a.connection, RecordedFile)]
     cells = DesignCells(tester_blocks(study) if live else ())
     if live and not len(cells) and not people_levels(study):
-        message = f"no tester for `{live[0]}`: add personas, or scripts to a scenario"
+        message = f"nobody speaks to `{live[0]}`: add personas, or scripts to a scenario"
         raise PlanError(message)
-    return DrawnSessions(ModelSessions(study, cells, live), RecordedSessions(study, recordings))
+    return DrawnSessions(SessionsToHold(study, cells, live), RecordedSessions(study, recordings))
 
 
 def draw_plan(study: Study, recordings: Sequence[RecordedDialogue] = ()) -> tuple[Plan, Sessions]:
@@ -346,7 +346,7 @@ def _refuse_doubles(study: Study, sessions: DrawnSessions) -> None:
 
 
 def _refuse_double(study: Study, first: str, second: str) -> None:
-    message = f"study `{study.name}`: `{second}` is the same dialogue as `{first}` and would be counted twice"
+    message = f"study `{study.name}`: `{second}` is the same dialogue as `{first}` and would count twice"
     raise PlanError(message)
 
 
@@ -356,8 +356,8 @@ def _refuse_namesakes(study: Study, sessions: DrawnSessions) -> None:
         label = sessions.recorded.label(position)
         if sessions.recorded.find(label) != position or sessions.live.find(label) is not None:
             message = (
-                f"study `{study.name}`: two dialogues would be named `{label}`; "
+                f"study `{study.name}`: two dialogues would be called `{label}`; "
                 "a recorded id that ends in `#2` looks like a repeat of another, and one with `/` like another "
-                "application's; rename these ids"
+                "application's; write these ids in another way"
             )
             raise PlanError(message)

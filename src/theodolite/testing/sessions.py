@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
-from theodolite.domain.dialogue import Dialogue, Ending, Search, Turn, in_turn, material_with, search_text
+from theodolite.domain.dialogue import Dialogue, Ending, Search, Turn, found_text, in_turn, material_with
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.flow import CONTENT_FILTER, AskModel, Exchange, Flow, Message, Reply, SayToApplication, Speaker
 from theodolite.domain.identity import digest
@@ -101,7 +101,7 @@ class ConversationState:
             planted: Text to insert into the application's source material for this turn.
         """
         number, session = len(self.turns) + 1, self.task.session
-        passages = search_text(prompt, self.task.search(prompt)) if self.task.search else ""
+        passages = found_text(prompt, self.task.search(prompt)) if self.task.search else ""
         if passages:
             self.passages = (*self.passages, in_turn(number, passages))
         request = SayToApplication(
@@ -175,7 +175,7 @@ def dialogue_of(state: ConversationState) -> Dialogue:
         scenario=session.scenario,
         scenario_version=task.scenario_version,
         level=session.level,
-        tester_type=session.tester_type,
+        held_by=session.held_by,
         pair_key=session.pair_key,
         cluster=session.cluster,
         turns=turns,
@@ -240,7 +240,7 @@ def play(task: SessionTask, persona: Persona) -> Flow[ConversationState]:
             state.ending = Ending.STOP_RULE
             break
     if not state.turns:
-        message = f"the simulated user `{persona.name}` ended the dialogue before the first prompt"
+        message = f"the simulated user `{persona.name}` ended the dialogue before it began"
         raise EmptyReply(message, endpoint=persona.model)
     return state
 
@@ -286,7 +286,7 @@ def run_attack(task: SessionTask, attack: Attack) -> Flow[ConversationState]:
             break
         move = line.send(reply)
     if not state.turns:
-        message = f"the simulated red teamer `{attack.key}` ended the dialogue before the first prompt"
+        message = f"the simulated red teamer `{attack.key}` ended the dialogue before it began"
         raise EmptyReply(message, endpoint=attack.model)
     if move is None:
         state.ending = Ending.SCRIPT_END
@@ -340,7 +340,7 @@ def run_session(task: SessionTask) -> Flow[Dialogue]:
         case Persona():
             state = yield from play(task, tester)
         case Slot():
-            message = f"`{task.session.label}` is conducted by a person, not by a program"
+            message = f"`{task.session.label}` is held by a person, and by no program"
             raise PlanError(message)
         case _:
             assert_never(tester)

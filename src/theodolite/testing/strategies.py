@@ -117,7 +117,7 @@ class CheckedAttack:
         except TheodoliteError:
             raise
         except Exception as error:
-            message = f"strategy `{self._strategy}` broke: {type(error).__name__}: {error}{_line_of(error)}; fix it"
+            message = f"strategy `{self._strategy}` broke: {type(error).__name__}: {error}{_line_of(error)}; mend it"
             raise PlanError(message) from error
         if isinstance(move, Try | AskModel):
             return move
@@ -324,7 +324,7 @@ def _model_call(attack: Attack, selected: list[tuple[int, Try, AttackReply]], de
 
 
 def _listed(tries: Iterable[Try]) -> str:
-    return "\n".join(f"- {item.prompt}" for item in tries)
+    return "\n".join(f"- {one.prompt}" for one in tries)
 
 
 ADAPTIVE = Approach(
@@ -430,7 +430,7 @@ def catalogue_with(custom: Iterable[Approach]) -> Mapping[str, Approach]:
     known = dict(APPROACHES)
     for approach in custom:
         if approach.name in known:
-            message = f"two strategies are called `{approach.name}`; names of a plugin's strategies must be unique"
+            message = f"two strategies are called `{approach.name}`; a plugin's own need names of their own"
             raise InputError(message)
         known[approach.name] = approach
     return MappingProxyType(known)

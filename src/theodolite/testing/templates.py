@@ -113,12 +113,12 @@ class Refusal:
 
     Attributes:
         line: Affected line of the template, from 1; 0 for the whole template.
-        message: What the template does and what is permitted; continues the sentence "the template".
+        words: What the template does and what is permitted; continues the sentence "the template".
         malformed: Whether the text is not a template at all; false if it uses something forbidden.
     """
 
     line: int
-    message: str
+    words: str
     malformed: bool = False
 
 
@@ -132,7 +132,7 @@ def variables_of(text: str) -> frozenset[str]:
     """Return the names of the placeholders of a template.
 
     Raises:
-        TemplateError: If the text is not a template, or uses something forbidden; states the line.
+        TemplateError: If the text is no template, or uses something forbidden; states the line.
     """
     read = _read(text)
     if isinstance(read, Refusal):
@@ -157,7 +157,7 @@ def fill(
             encode it for a URL; None inserts it unchanged.
 
     Raises:
-        TemplateError: If a slot has no value, the text is not a template, or the
+        TemplateError: If a slot has no value, the text is no template, or the
             result is longer than `largest` characters.
     """
     if len(text) <= largest and not _MARKED.search(text):
@@ -193,8 +193,8 @@ def _rendered(template: Template, values: Mapping[str, object], largest: int) ->
 def _spliced(text: str, values: Mapping[str, object]) -> str | None:
     """Return a filled template of plain text and placeholders; None if it uses other syntax or a value is missing."""
     pieces = []
-    for message, slot in _spans(text):
-        pieces.append(message)
+    for words, slot in _spans(text):
+        pieces.append(words)
         value = values.get(slot) if slot else ""
         if type(value) is not str:
             return None
@@ -221,12 +221,12 @@ def _span(node: nodes.Node) -> tuple[str, str] | None:
     return ("", node.name) if isinstance(node, nodes.Name) and node.name != "self" else None  # which is Jinja's own
 
 
-_NESTED = Refusal(line=0, message="is nested too deeply; write it flatter")
+_NESTED = Refusal(line=0, words="is nested too deeply; write it flatter")
 
 
 def _error(refusal: Refusal) -> TemplateError:
     where = f"line {refusal.line} of the template" if refusal.line else "the template"
-    return TemplateError(f"{where} {refusal.message}")
+    return TemplateError(f"{where} {refusal.words}")
 
 
 @lru_cache(maxsize=512)
@@ -245,21 +245,21 @@ def _compiled(text: str, finalize: Callable[[Any], str] | None) -> Template | Re
         tree = environment.parse(text)
         return next(_refusals(tree), None) or environment.from_string(tree)
     except TemplateSyntaxError as error:
-        return Refusal(line=error.lineno, message=f"cannot be read: {error.message}", malformed=True)
+        return Refusal(line=error.lineno, words=f"cannot be read: {error.message}", malformed=True)
     except _TOO_DEEP:
         return _NESTED
 
 
 def _refusals(tree: nodes.Template) -> Iterator[Refusal]:
     """Yield the variables that a template uses but may not."""
-    for kind, message in _REFUSED.items():
+    for kind, words in _REFUSED.items():
         for node in tree.find_all(kind):
-            yield Refusal(line=node.lineno, message=f"uses {message}; a template only names, chooses and repeats words")
+            yield Refusal(line=node.lineno, words=f"uses {words}; a template only names, chooses and repeats words")
     yield from _unknown(tree, nodes.Filter, "filter", FILTERS)
     yield from _unknown(tree, nodes.Test, "test", sorted(_ENVIRONMENT.tests))
     for loop in tree.find_all(nodes.For):
         if next(loop.find_all(nodes.For), None):
-            yield Refusal(line=loop.lineno, message="has a loop inside this loop; one is enough for words")
+            yield Refusal(line=loop.lineno, words="has a loop inside this loop; one is enough for words")
 
 
 def _unknown(
@@ -269,4 +269,4 @@ def _unknown(
     for node in tree.find_all(kind):
         if node.name not in known:
             tail = did_you_mean(node.name, known) or f"; those that may be used are {', '.join(known)}"
-            yield Refusal(line=node.lineno, message=f"uses the {noun} `{node.name}`{tail}")
+            yield Refusal(line=node.lineno, words=f"uses the {noun} `{node.name}`{tail}")

@@ -79,7 +79,7 @@ def series_for(series: Series | None, audience: str) -> Series | None:
     if series is None or kind != AudienceKind.TEAM.value:
         return series
     own = next((team.applications for team in series.teams if team.name == name), (name,))
-    others = {item for team in series.teams for item in (team.name, *team.applications)} - {name, *own}
+    others = {one for team in series.teams for one in (team.name, *team.applications)} - {name, *own}
     return _series_of(series, own, _hiding(others))
 
 
@@ -102,17 +102,17 @@ def for_team(
         finding if finding.decision is ReviewDecision.KEEP else replace(finding, decision=ReviewDecision.REDACT)
         for finding in findings
     )
-    return without_texts(_of_applications(redacted_records(records, redactions), applications), private)
+    return without_words(_of_applications(redacted_records(records, redactions), applications), private)
 
 
 def for_public(records: ReleasedRecords, findings: Iterable[IdentifierFinding]) -> ReleasedRecords:
     """Return the records for a public report: texts with undecided identifiers are withheld."""
     known = list(findings)
     undecided = {finding.dialogue for finding in known if not finding.is_decided}
-    return without_texts(redacted_records(records, known), undecided)
+    return without_words(redacted_records(records, known), undecided)
 
 
-def without_texts(records: ReleasedRecords, labels: Collection[str]) -> ReleasedRecords:
+def without_words(records: ReleasedRecords, labels: Collection[str]) -> ReleasedRecords:
     """Return records in which dialogues, and the reasons of labels about them, have no text."""
     keys = {dialogue.key for dialogue in records.dialogues if dialogue.label in labels}
     return replace(
@@ -176,10 +176,7 @@ def _study_of(study: Study, own: Collection[str], scenarios: Collection[str], ot
             description=hidden(application.description),
             variant_of=application.variant_of if application.variant_of in own else "",
             claims=tuple(replace(claim, text=hidden(claim.text)) for claim in application.claims),
-            mitigations=tuple(
-                replace(mitigation, description=hidden(mitigation.description))
-                for mitigation in application.mitigations
-            ),
+            mitigations=tuple(replace(each, description=hidden(each.description)) for each in application.mitigations),
         )
         for application in study.applications
         if application.name in own

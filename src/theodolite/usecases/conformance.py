@@ -171,7 +171,7 @@ class _Probe:
     """Calls an application and stores its replies."""
 
     application: ApplicationClient
-    examination: Examination
+    found: Examination
     # A server may remember the sessions of an earlier examination.
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
     sessions: dict[str, None] = field(default_factory=dict)
@@ -186,19 +186,19 @@ class _Probe:
     async def answers(self) -> bool:
         """Send two plain prompts, and return whether any call succeeded; a filtered reply is an answer."""
         await self.greets()
-        self.first = await self._ask("memory", "remembering a code word", KEEP.format(word=WORDS[0]))
-        return bool(self.examination.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
+        self.first = await self._ask("memory", "a word to keep in mind", KEEP.format(word=WORDS[0]))
+        return bool(self.found.texts) or any(isinstance(error, ContentRefused) for _, error in self.failures)
 
     async def memory(self) -> None:
-        """Search for the code word of one session in its replies and in those of others."""
+        """Look for the word of one session in its replies and in those of others."""
         word, text = WORDS[0], KEEP.format(word=WORDS[0])
         before = Exchange(prompt=text, response=self.first)
-        again = await self._ask("memory", "the code word", RECALL, before)
+        again = await self._ask("memory", "the word that it was given", RECALL, before)
         if self.first and again and word not in again:
             message = "forgot turn 1 in turn 2; this is fine if prompts are independent"
-            self.examination.note(message, Severity.NOTE)
-        if word in await self._ask("stranger", "a code word that it never received", RECALL):
-            self.examination.note("knows content of another session; sessions must not share state")
+            self.found.note(message, Severity.NOTE)
+        if word in await self._ask("stranger", "a word that it was never given", RECALL):
+            self.found.note("knows in one session what was said in another one; sessions must not share their state")
         if self.first and isinstance(self.application, Resettable):
             await self._reset(self.application, word)
 
@@ -209,9 +209,7 @@ class _Probe:
             *(self._ask(word, "two sessions at once", KEEP.format(word=word)) for word in ours)
         )
         if any(other in reply for reply, other in zip(replies, reversed(ours), strict=True)):
-            self.examination.note(
-                "two sessions at once: one received content of the other; sessions must not share state"
-            )
+            self.found.note("two sessions at once: one got words of the other; sessions must not share their state")
 
     async def odd_prompts(self) -> None:
         await self._ask("odd", "a prompt with line breaks, quotation marks and braces", ODD)
@@ -229,24 +227,24 @@ class _Probe:
         except GatewayError as error:
             self._failed("a new dialogue", error)
             return
-        if word in await self._ask("memory", "a code word from before the reset", RECALL):
-            self.examination.note("state survives `StartSession`: it knows content of the previous dialogue")
+        if word in await self._ask("memory", "a word from before the reset", RECALL):
+            self.found.note("state survives `StartSession`: it knows what was said in the dialogue before")
 
     async def _ask(self, session: str, what: str, prompt: str, *history: Exchange) -> str:
         """Return the reply; empty if there is none."""
         self.sessions[self._key(session)] = None
-        self.examination.calls += 1
+        self.found.calls += 1
         request = SayToApplication(
-            application=self.examination.name, prompt=prompt, turn=len(history) + 1, item=session, history=history
+            application=self.found.name, prompt=prompt, turn=len(history) + 1, item=session, history=history
         )
         try:
             reply = await self.application.reply(request, session=self._key(session))
         except (GatewayError, TemplateError) as error:
             self._failed(what, error)
             return ""
-        self.examination.slowest_s = max(self.examination.slowest_s, reply.latency_s)
-        self.examination.version = self.examination.version or reply.answered_as
-        self.examination.texts.append(reply.text)
+        self.found.slowest_s = max(self.found.slowest_s, reply.latency_s)
+        self.found.version = self.found.version or reply.answered_as
+        self.found.texts.append(reply.text)
         return reply.text
 
     def _key(self, session: str) -> str:
@@ -262,25 +260,25 @@ class _Probe:
         alike: dict[tuple[type, str], list[tuple[str, GatewayError | TemplateError]]] = {}
         for what, error in self.failures:
             # If every call fails, messages that differ from call to call add nothing.
-            text = str(error) if self.examination.texts else ""
+            text = str(error) if self.found.texts else ""
             alike.setdefault((type(error), text), []).append((what, error))
         for (what, error), *more in alike.values():
             others = f" and {len(more)} more call{'s' if len(more) > 1 else ''}" if more else ""
             severity = Severity.NOTE if isinstance(error, ContentRefused) else Severity.ERROR
-            self.examination.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
+            self.found.note(f"{what}{others}: {kind_of(error).value}: {error}{self.ending}", severity)
 
 
 def _look_at_texts(result: Examination) -> None:
     tags = [tag for text in result.texts if (tag := _first_tag(text))]
     if tags:
         result.note(
-            f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown unchanged."
+            f"replies with HTML such as `{tags[0]}`; expected text or Markdown, since tags are shown as they are."
             " Set `markup: html` for a function or a class, and replies are turned into text"
         )
     if len(result.texts) > 2 and len(set(result.texts)) == 1:
-        result.note("gave the same reply to every prompt; check the address or function", Severity.NOTE)
+        result.note("said the same words to every prompt; is it the right address or function?", Severity.NOTE)
     if result.slowest_s > SLOW_S:
-        result.note(f"took {result.slowest_s:.0f} s for its slowest reply; testers will wait that long", Severity.NOTE)
+        result.note(f"took {result.slowest_s:.0f} s for its slowest reply; people will wait as long", Severity.NOTE)
 
 
 def _look_at_interface(result: Examination, application: ApplicationClient) -> None:

@@ -47,7 +47,7 @@ def judges_named(study: Study, name: str) -> tuple[Annotator, ...]:
         message = f"study `{study.name}` has no judge `{name}`{known}"
         raise InputError(message)
     if not judges:
-        message = f"study `{study.name}` has no judge: only people label its dialogues"
+        message = f"study `{study.name}` has no judge: nobody but people labels its dialogues"
         raise InputError(message)
     models = [judge for judge in judges if judge.kind is AnnotatorKind.MODEL] or judges
     return tuple(judge for judge in judges if judge.name == name) if name else tuple(models)
@@ -64,13 +64,13 @@ def has_judge(study: Study, guidelines: Collection[str] = ()) -> bool:
     return any(not guidelines or judge.guideline in guidelines for judge in judges)
 
 
-def check_labelled(evidence: Evidence, judges: Iterable[Annotator], study: str = "STUDY") -> None:
+def check_labelled(evidence: Evidence, judges: Iterable[Annotator], place: str = "STUDY") -> None:
     """Reject judges without any comparison.
 
     Args:
         evidence: The evidence of the run.
         judges: The judges.
-        study: The study's path as typed by the user.
+        place: The study's path as typed by the user.
 
     Raises:
         InputError: If no person labelled a dialogue that one of them labelled.
@@ -79,7 +79,7 @@ def check_labelled(evidence: Evidence, judges: Iterable[Annotator], study: str =
         if not authorities_of(evidence, judge.name):
             message = (
                 f"no person has labelled a dialogue that `{judge.name}` has labelled, so its labels cannot be"
-                f" compared with theirs. Label a sample: theodolite label {study} --sample 100"
+                f" compared with theirs. Draw some:  theodolite label {place} --sample 100"
             )
             raise InputError(message)
 
@@ -124,13 +124,11 @@ def _lacking(judge: Annotator, result: JudgeFindings, *, probed: bool) -> list[s
     """Return the limitations of this validation report, and why."""
     texts = []
     if not any(measurement.subject.is_human_ceiling for measurement in result.measurements):
-        texts.append("Agreement between people is unknown: no two people have labelled the same dialogue.")
+        texts.append("How far people agree with each other is unknown: no two people have labelled the same dialogue.")
     if not isinstance(judge.labelling, ModelJudge):
-        texts.append("No attacks and repeated readings: no model of this study gives these labels.")
+        texts.append("Attacks and repeated readings were not tried: no model of this study gives these labels.")
     elif not probed:
-        texts.append(
-            "Attacks and repeated readings were skipped, so the judge's resistance to injected text is unknown."
-        )
+        texts.append("Attacks and repeated readings were left out, so nobody knows what text can make of this judge.")
     return texts
 
 
@@ -193,7 +191,7 @@ def probes_text(plans: Sequence[ProbePlan], spent: Spending) -> str:
     n, attempts = sum(len(plan.dialogues) for plan in plans), max(len(plan.attempts) for plan in plans)
     cost = f", about {cost_text(calls * spent.cost_microusd / spent.calls)}" if spent.cost_microusd else ""
     text = f"Probing: {n} dialogues read again, each with {attempts} attacks and twice without"
-    return f"{text}: {calls} calls at most{cost}; skip them with --no-attacks"
+    return f"{text}: {calls} calls at most{cost}; --no-attacks leaves them out"
 
 
 def _sampled(evidence: Evidence, strata: Mapping[int, str], verdict: str) -> list[int]:
@@ -360,7 +358,7 @@ class TrialReading:
 
     @property
     def shows_replies(self) -> bool:
-        """Whether the replies are needed to understand the error."""
+        """Whether the replies are needed to understand what went wrong."""
         return self.annotation is None or any(
             answer.outcome in {Outcome.UNPARSEABLE, Outcome.FAILED} for answer in self.annotation.answers
         )
@@ -440,10 +438,7 @@ def trial_dialogues(
         for recorded_dialogue in recorded
         if not any(turn.withheld for turn in recorded_dialogue.turns)
     )
-    examples = (
-        _example(number, example, turns_in(example.dialogue))
-        for number, example in enumerate(guideline.examples, start=1)
-    )
+    examples = (_example(number, one, turns_in(one.dialogue)) for number, one in enumerate(guideline.examples, start=1))
     return tuple(islice(chain(shown, files, examples), TRIAL_DIALOGUES))
 
 
@@ -470,7 +465,7 @@ def _dialogue(label: str, turns: Iterable[Turn], *, application: str = "", conte
         scenario="",
         scenario_version="",
         level=Level.MODEL_TESTING,
-        tester_type=TesterType.RECORDED,
+        held_by=TesterType.RECORDED,
         pair_key="",
         cluster="",
         turns=tuple(turns),

@@ -12,14 +12,14 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from theodolite.assessment.blinding import blinded, mask_for
-from theodolite.assessment.manual_annotation import annotation_by, label_rows_of, person_of, turns_asked
+from theodolite.assessment.manual_annotation import annotation_by, person_of, slips_of, turns_asked
 from theodolite.assessment.schema_changes import allot, draw, shuffled
 from theodolite.config.label_imports import AskedItem, LabelKey
 from theodolite.domain.annotating.label_sample import (
     GivenLabel,
     KeptLabels,
-    LabelRow,
     LabelSample,
+    LabelSlip,
     SampledDialogue,
     SampleStratum,
     item_of,
@@ -420,7 +420,7 @@ def label_key(evidence: Evidence) -> LabelKey:
         questions={
             (item.name, question.name): question for item in study.guidelines for question in item.instrument.questions
         },
-        non_responses=NON_RESPONSE_OPTIONS,
+        own_words=NON_RESPONSE_OPTIONS,
         annotators=tuple(annotator.name for annotator in study.annotators if annotator.by_hand),
         judges=tuple(annotator.name for annotator in study.annotators if not annotator.by_hand),
     )
@@ -545,11 +545,11 @@ def label_counts(evidence: Evidence, guideline: Guideline, judge: str) -> LabelC
         guideline: Guideline of the labels.
         judge: Annotator with the verdicts that define the strata; empty for none.
     """
-    held, strata = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
-    positions = [position for position in strata if (item := held[position]) is not None and not item.withheld]
+    held, of_place = evidence.answers.dialogues, strata_of(evidence, guideline, judge)
+    positions = [position for position in of_place if (item := held[position]) is not None and not item.withheld]
     result = _verdicts_by_hand(evidence, guideline, positions)
     labels = tuple(None if verdict == NO_VERDICT else verdict == DEFECT for verdict in result)
-    return LabelCounts(strata=tuple(strata[position] for position in positions), labels=labels)
+    return LabelCounts(strata=tuple(of_place[position] for position in positions), labels=labels)
 
 
 def _verdicts_by_hand(evidence: Evidence, guideline: Guideline, positions: Sequence[int]) -> list[str]:
@@ -576,7 +576,7 @@ def planned_labels(evidence: Evidence, request: LabelRequest) -> tuple[LabelCoun
     counts = label_counts(evidence, guideline, judge.name if judge else "")
     if not counts.n_open:
         message = (
-            f"nothing is left to label with `{guideline.name}`: no dialogue of study `{evidence.study.name}` is open"
+            f"nothing is left to label by `{guideline.name}`: no dialogue of study `{evidence.study.name}` is open"
         )
         raise InputError(message)
     return counts, counts.plan(request.n)
@@ -596,7 +596,7 @@ class DrawnLabels:
     """A label sample with the slips of its file."""
 
     sample: LabelSample
-    label_rows: tuple[LabelRow, ...]
+    slips: tuple[LabelSlip, ...]
 
 
 def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
@@ -634,10 +634,7 @@ def draw_labels(evidence: Evidence, request: LabelRequest) -> DrawnLabels:
         withheld=len(dialogues) - len(readable),
     )
     chosen = {item.key: item for item in evidence.archive.dialogues([dialogues[key] for key in order])}
-    return DrawnLabels(
-        sample=sample,
-        label_rows=tuple(label_row for key in order for label_row in label_rows_of(guideline, chosen[key])),
-    )
+    return DrawnLabels(sample=sample, slips=tuple(slip for key in order for slip in slips_of(guideline, chosen[key])))
 
 
 def _open_strata(
@@ -689,11 +686,9 @@ def _sampled(
 
 def _why_nothing(study: Study, guideline: Guideline, dialogues: Mapping[str, int], readable: Mapping[str, int]) -> str:
     if not dialogues:
-        return f"no dialogue of `{study.name}` was completed yet. Run some:  theodolite run STUDY --stage test"
+        return f"no dialogue of `{study.name}` was held yet. Run some:  theodolite run STUDY --stage test"
     if not readable:
-        return (
-            f"the texts of all {len(dialogues):,} dialogues of `{study.name}` are withheld, so they cannot be labelled"
-        )
+        return f"the texts of all {len(dialogues):,} dialogues of `{study.name}` are withheld, so nobody can label them"
     return (
-        f"people have labelled all readable dialogues of `{study.name}` by `{guideline.name}`; none are left to sample"
+        f"people have labelled all readable dialogues of `{study.name}` by `{guideline.name}`; nothing is left to draw"
     )

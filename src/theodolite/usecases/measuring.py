@@ -199,7 +199,7 @@ def keep_review(store: Store, study: Study, run: Run, review: CombinedReview) ->
         raise InputError(message)
     names = {label.annotator for label in store.labels(run)}
     if any(name == review.reviewer or name.startswith(f"{review.reviewer}-") for name in names):
-        message = "annotators of the study must not see questionnaires; assign the combined review to someone else"
+        message = "who annotates dialogues of the study must see no questionnaire; a combined review is for others"
         raise InputError(message)
     same = [item for item in reviews_of(store, study) if (item.risk, item.session) == (review.risk, review.session)]
     store.file(CombinedReview.subject(study.name), replace(review, revision=len(same) + 1))
@@ -240,13 +240,13 @@ def state_criteria(
     earlier = [item for item in criteria_of(store, study) if item.about is about]
     last = earlier[-1] if earlier else None
     if (last.revision if last else 0) != follows:
-        message = f"another person saved revision {last.revision if last else 0} meanwhile; review it, then continue"
+        message = f"somebody has stated revision {last.revision if last else 0} meanwhile; look at it, then go on"
         raise Conflict(message)
     if last and last.text == text.strip():
-        message = f"the criteria of {about.value} are already the same"
+        message = f"the criteria of {about.value} say this already"
         raise InputError(message)
     if last and not why.strip():
-        message = "describe the change and its reason briefly; the documentation includes it"
+        message = "say in a few words what has changed and why; the documentation tells it"
         raise InputError(message)
     made = StatedCriteria(
         study=study, about=about, text=text.strip(), revision=follows + 1, by=by, at=now, why=why.strip()
@@ -256,7 +256,7 @@ def state_criteria(
 
 
 def criteria_of(store: Store, study: str) -> tuple[StatedCriteria, ...]:
-    """Return all statements of a study, in order of creation."""
+    """Return all statements of a study, in the order in which they were made."""
     return tuple(store.filed(StatedCriteria, StatedCriteria.subject(study)))
 
 
@@ -280,9 +280,9 @@ class StoredArchive:
 
     def dialogues(self, at: Collection[int] | None = None) -> Iterator[Dialogue]:
         """Yield the dialogues."""
-        return (dialogue for _, dialogue in self.indexed_dialogues(at))
+        return (dialogue for _, dialogue in self.placed(at))
 
-    def indexed_dialogues(self, at: Collection[int] | None = None) -> Iterator[tuple[int, Dialogue]]:
+    def placed(self, at: Collection[int] | None = None) -> Iterator[tuple[int, Dialogue]]:
         """Yield the dialogues with their position in the plan."""
         return as_planned(self.store.dialogues(self.run, at), self.sessions, at)
 
@@ -318,12 +318,12 @@ class _Positions:
     """The positions in the plan of some dialogues, by key."""
 
     keys: Collection[str]
-    by_key: dict[str, int] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
 
     def look(self, dialogue: Dialogue, position: int) -> None:
         """Note the position of a dialogue if it is one of them."""
         if dialogue.key in self.keys:
-            self.by_key[dialogue.key] = position
+            self.found[dialogue.key] = position
 
 
 def evidence_of(
@@ -352,7 +352,7 @@ def evidence_of(
     samples = tuple(store.filed(LabelSample, LabelSample.subject(study.name)))
     sampled = _Positions({item.dialogue for sample in samples for item in sample.dialogues})
     answered = _Positions({key for response in event.responses for key in response.dialogues})
-    for position, dialogue in archive.indexed_dialogues():
+    for position, dialogue in archive.placed():
         builder.add_dialogue(dialogue, position)
         sampled.look(dialogue, position)
         answered.look(dialogue, position)
@@ -368,22 +368,22 @@ def evidence_of(
         archive=archive,
         answers=builder.table(pools_of(peopled)),
         samples=samples,
-        drawn=sampled.by_key,
+        drawn=sampled.found,
         validation_reports=validation_reports_of(store, study),
         spending=store.spending(run) + event.spending,
         spending_parts=store.spending_parts(run),
         role_breaks=role_breaks.checks() if role_breaks else None,
-        style_summaries=realism_book.sides(),
+        spoken=realism_book.sides(),
         schemas=store.schema_tallies(run),
         responses=event.responses,
         notes=event.notes,
         coding=event.coding,
-        answered=answered.by_key,
+        answered=answered.found,
         reviews=reviews_of(store, study),
         annotator_attributes=annotator_attributes_in(store, peopled),
         event=event.record,
         criteria=criteria_of(store, study.name),
-        all_sessions=event.sessions,
+        sittings=event.sessions,
         earlier_scores=earlier_scores(store, study, run, len(sessions)),
     )
 

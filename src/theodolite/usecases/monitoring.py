@@ -80,7 +80,7 @@ def _chosen(study: Study, watched: Watched) -> tuple[Guideline, Annotator]:
     guidelines = {guideline.name: guideline for guideline in study.guidelines}
     name = watched.guideline or (next(iter(guidelines)) if len(guidelines) == 1 else "")
     if name not in guidelines:
-        wrong = f"there is no guideline `{name}`{did_you_mean(name, guidelines)}" if name else "specify the guideline"
+        wrong = f"there is no guideline `{name}`{did_you_mean(name, guidelines)}" if name else "say which guideline"
         message = f"{wrong}; the study has {', '.join(guidelines)}.  --guideline NAME"
         raise InputError(message)
     annotators = {annotator.name: annotator for annotator in study.annotators if annotator.guideline == name}

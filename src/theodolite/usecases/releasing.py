@@ -77,16 +77,16 @@ def curate(
         if dialogue.label not in reasons:
             hidden = redact(dialogue)
             dialogues.append(_without_texts(hidden) if dialogue.scenario in held_out else hidden)
-    keys = {item.key for item in dialogues}
+    keys = {one.key for one in dialogues}
     shown = (_without_aim(session, held_out) for session in evidence.sessions if session.label not in reasons)
     sessions = _with_common_groups(list(shown), min_group)
-    private = {item.key for item in dialogues if item.scenario in held_out}
+    private = {one.key for one in dialogues if one.scenario in held_out}
     groups = {session.label: session.groups for session in sessions}
     return ReleasedRecords(
         study=_without_packets(evidence.study, held_out),
         run=evidence.run,
         sessions=sessions,
-        dialogues=tuple(replace(item, groups=_as_common(item.groups, groups[item.label])) for item in dialogues),
+        dialogues=tuple(replace(one, groups=_as_common(one.groups, groups[one.label])) for one in dialogues),
         annotations=tuple(
             without_reasons(annotation) if annotation.dialogue in private else annotation
             for annotation in evidence.archive.annotations()
@@ -189,10 +189,10 @@ def _closed(evidence: Evidence, keys: Collection[str]) -> Iterator[Questionnaire
 
 def _with_common_groups(sessions: Sequence[PlannedSession], least: int) -> tuple[PlannedSession, ...]:
     """Return sessions whose people share each combination of attributes with enough others."""
-    people = [session for session in sessions if session.tester_type is TesterType.PERSON]
-    rows = {(person.cluster, index): dict(person.groups) for index, person in enumerate(people)}
+    people = [session for session in sessions if session.held_by is TesterType.PERSON]
+    rows = {(one.cluster, index): dict(one.groups) for index, one in enumerate(people)}
     common = common_values(rows, least, who=lambda key: key[0])
-    changed = {person.label: common[person.cluster, index] for index, person in enumerate(people)}
+    changed = {one.label: common[one.cluster, index] for index, one in enumerate(people)}
     return tuple(replace(session, groups=changed.get(session.label, session.groups)) for session in sessions)
 
 
@@ -271,18 +271,18 @@ def findings_in(records: ReleasedRecords) -> tuple[IdentifierFinding, ...]:
 
 def _finding(label: str, text: str, span: IdentifyingSpan) -> IdentifierFinding:
     return IdentifierFinding(
-        key=digest("identifier", label, span.kind.value, span.text)[:12],
+        key=digest("identifier", label, span.kind.value, span.words)[:12],
         kind=span.kind.value,
         dialogue=label,
-        words=span.text,
+        words=span.words,
         context=" ".join(text[max(span.start - _CONTEXT, 0) : span.end + _CONTEXT].split()),
         n=1,
     )
 
 
 def _texts_by_dialogue(records: ReleasedRecords) -> Iterator[tuple[str, list[str]]]:
-    texts: dict[str, list[str]] = {item.label: [] for item in records.dialogues}
-    labels = {item.key: item.label for item in records.dialogues}
+    texts: dict[str, list[str]] = {one.label: [] for one in records.dialogues}
+    labels = {one.key: one.label for one in records.dialogues}
     for dialogue in records.dialogues:
         texts[dialogue.label] += _texts_of(dialogue)
     for annotation in records.annotations:
@@ -388,7 +388,7 @@ class _Ids:
     def names(self, originals: Iterable[str], prefix: str) -> dict[str, str]:
         """Return a number for each original in a drawn order, e.g. `tester-007`."""
         order = sorted(set(originals), key=lambda original: self.key(f"{prefix} {original}"))
-        return {item: f"{prefix}-{number:03}" for number, item in enumerate(order, 1)}
+        return {one: f"{prefix}-{number:03}" for number, one in enumerate(order, 1)}
 
 
 def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRecords:
@@ -402,9 +402,9 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
     sessions = sorted(records.sessions, key=lambda session: ids.key(f"order {session.label}"))
     renaming = _Renaming(
         ids=ids,
-        labels={item.label: f"r{number:05}" for number, item in enumerate(sessions, 1)},
+        labels={one.label: f"r{number:05}" for number, one in enumerate(sessions, 1)},
         clusters=ids.names(
-            (session.cluster for session in sessions if _is_private(session.tester_type) and session.cluster), "group"
+            (session.cluster for session in sessions if _is_private(session.held_by) and session.cluster), "group"
         ),
         people=_names_of_people(records.study, ids),
     )
@@ -438,9 +438,9 @@ def anonymised(records: ReleasedRecords, draw: Callable[[], str]) -> ReleasedRec
     )
 
 
-def _is_private(tester_type: TesterType) -> bool:
+def _is_private(held_by: TesterType) -> bool:
     """Return whether the ids of a tester's side may come from people: those of simulated users and scripts do not."""
-    return tester_type in {TesterType.PERSON, TesterType.RECORDED}
+    return held_by in {TesterType.PERSON, TesterType.RECORDED}
 
 
 def _names_of_people(study: Study, ids: _Ids) -> dict[str, str]:
@@ -476,7 +476,7 @@ class _Renaming:
     def study(self, study: Study) -> Study:
         machines = [_of_no_column(annotator) for annotator in study.annotators if annotator.name not in self.people]
         renamed = (self._annotator(annotator) for annotator in study.annotators if annotator.name in self.people)
-        return replace(public_study(study), annotators=(*machines, *sorted(renamed, key=lambda item: item.name)))
+        return replace(public_study(study), annotators=(*machines, *sorted(renamed, key=lambda one: one.name)))
 
     def _annotator(self, annotator: Annotator) -> Annotator:
         name = self.people[annotator.name]
@@ -497,12 +497,12 @@ class _Renaming:
             number = int(self.clusters.get(session.cluster, "group-0").rsplit("-", 1)[1])
             return Slot(level=tester.level, number=number)
         if isinstance(tester, Script):
-            key = self.ids.key(tester.key) if session.tester_type is TesterType.RECORDED else tester.key
+            key = self.ids.key(tester.key) if session.held_by is TesterType.RECORDED else tester.key
             return Script(key=key, prompts=(), purpose=tester.purpose)
         return _bare(tester) if isinstance(tester, Persona) else tester
 
     def dialogue(self, dialogue: Dialogue) -> Dialogue:
-        is_person = dialogue.tester_type is TesterType.PERSON
+        is_person = dialogue.held_by is TesterType.PERSON
         turns = tuple(
             replace(turn, prompt_at=None, response_at=None, latency_s=None if is_person else turn.latency_s)
             for turn in dialogue.turns
@@ -525,7 +525,7 @@ class _Renaming:
         if annotation.annotator not in self.people:
             return renamed
         name = self.people[annotation.annotator]
-        return replace(renamed, annotator=name, annotator_version=study.annotator_version(name), annotation_no=0)
+        return replace(renamed, annotator=name, annotator_version=study.annotator_version(name), sitting=0)
 
     def adjudication(self, final: Adjudication) -> Adjudication:
         return replace(final, dialogue=self.ids.key(final.dialogue), participants=(), decided=None)

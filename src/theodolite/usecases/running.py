@@ -28,7 +28,7 @@ from theodolite.domain.plan import (
     Sessions,
     TesterKind,
     expected_of,
-    run_sessions,
+    held_by_runs,
 )
 from theodolite.domain.run import Run, RunState, Unit, UnitKind, UnitState
 from theodolite.domain.study import Budget, Study
@@ -67,7 +67,7 @@ def session_units(study: Study, run: Run, sessions: Sessions, at: Iterable[int] 
         sessions: All sessions of the plan.
         at: Positions of the sessions; None for all.
     """
-    sessions = run_sessions(sessions)
+    sessions = held_by_runs(sessions)
     versions = {application.name: study.application_version(application.name) for application in study.applications}
     players = {"": "", **{model.name: model.version for model in study.models}}
     task = task_version()
@@ -152,7 +152,7 @@ def enter_units(
         people: Units of sessions by people.
         adopt: Whether to reuse results of earlier runs.
     """
-    if not people and _are_entered(store, study, run, run_sessions(sessions), at):
+    if not people and _are_entered(store, study, run, held_by_runs(sessions), at):
         return
     store.add_units(run, session_units(study, run, sessions, at), adopt=adopt)
     store.add_units(run, people)
@@ -211,7 +211,7 @@ class StudyFlows:
             application_version=self._application_versions[session.application],
             scenario_version=self._scenario_versions.get(scenario.name) or version_of(scenario),
             # The recorded application searched elsewhere, or not at all.
-            search=None if session.tester_type is TesterType.RECORDED else self._searches.get(scenario.name),
+            search=None if session.held_by is TesterType.RECORDED else self._searches.get(scenario.name),
             approaches=self._approaches,
         )
         return run_session(task)
@@ -247,7 +247,7 @@ class StudyFlows:
     def _rows_of(self, position: int) -> Sequence[Mapping[str, str]]:
         """Return the rows of a recorded dialogue, by turn; none for one from a run or another file."""
         setting = self._sessions.setting(position)
-        if setting.tester_type is not TesterType.RECORDED:
+        if setting.held_by is not TesterType.RECORDED:
             return ()
         return self._rows.get((setting.application, setting.tester, self._sessions[position].repeat), ())
 
@@ -303,11 +303,11 @@ class RunOptions:
 
     def positions(self, sessions: Sessions) -> Sequence[int]:
         """Return the positions of the sessions to run now."""
-        return self.part_of(self.selection.positions(run_sessions(sessions))[: self.limit])
+        return self.part_of(self.selection.positions(held_by_runs(sessions))[: self.limit])
 
     def scope(self, sessions: Sessions) -> Sequence[int] | None:
         """Return the positions that the run is restricted to; None for no restriction, also of people's dialogues."""
-        return self.selection.positions(run_sessions(sessions))[: self.limit] if self.is_restricted else None
+        return self.selection.positions(held_by_runs(sessions))[: self.limit] if self.is_restricted else None
 
     @property
     def is_restricted(self) -> bool:
@@ -458,7 +458,7 @@ class Runner:
 
     def _status(self, run: Run, options: RunOptions) -> RunStatus:
         sessions = self.sessions
-        positions = [*options.part_of(range(len(run_sessions(sessions))))]
+        positions = [*options.part_of(range(len(held_by_runs(sessions))))]
         if isinstance(sessions, EventSessions) and options.shard is None:
             positions += sessions.units.values()
         stop_conditions = self.clients.stop_conditions
@@ -575,8 +575,8 @@ def _what_changed(store: Store, study: Study, last: Run) -> str:
     """Return why no run fits the study: a new program version may plan an unchanged study differently."""
     if last.study_version == version_of(study):
         return (
-            f"the last run (number {last.number}) of study `{study.name}` was made by an earlier version of this "
-            "program with other rules for dialogues; run the study again: all its dialogues are repeated"
+            f"the last run (number {last.number}) of study `{study.name}` is by an earlier version of this program, "
+            "whose dialogues follow other rules; run the study again: all its dialogues are run again"
         )
     return (
         f"study `{study.name}` has changed since its last run (number {last.number})"
@@ -619,7 +619,7 @@ def as_planned(
         if event is not None and (location := event.units.get(dialogue.key)) is not None:
             yield location, _as_planned(dialogue, sessions, location)
             continue
-        if event is not None and (dialogue.tester_type is TesterType.PERSON or dialogue.key in event.left_out):
+        if event is not None and (dialogue.held_by is TesterType.PERSON or dialogue.key in event.left_out):
             continue  # sessions that ended after the listing are counted next time
         position = next((location for location in positions if _is_of(dialogue, sessions, location)), None)
         if position is None:

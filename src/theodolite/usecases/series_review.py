@@ -74,7 +74,7 @@ def add_entry(
         message = f"there is no entry {missing[0]}; the review has {len(lines)}"
         raise NotFound(message)
     if kind is EntryKind.DECISION and not because:
-        message = "a decision must name the assessments or feedback that support it"
+        message = "a decision names the assessments or feedback that it rests on"
         raise InputError(message)
     entry = ReviewEntry(
         study=study,
@@ -126,10 +126,10 @@ def add_feedback(
     """
     own = [line.entry for line, _ in feedback_by(store, study, by)]
     if any((entry.part, entry.text) == (part, text.strip()) for entry in own):
-        message = "this feedback is already stored"
+        message = "this feedback is stored already"
         raise Conflict(message)
     if len(own) >= MOST_FEEDBACK:
-        message = f"one person can send at most {MOST_FEEDBACK} entries; write to the organisers"
+        message = f"one person sends at most {MOST_FEEDBACK} entries; write to the organisers"
         raise Conflict(message)
     return add_entry(store, study, part=part, kind=EntryKind.FEEDBACK, text=text, by=by, now=now, source=source)
 
@@ -176,7 +176,7 @@ def carry_over(store: Store, line: NumberedEntry, study: str, *, by: str, now: d
         None,
     )
     if current is None or current.state is not DecisionState.OPEN:
-        message = "the decision is no longer open; see the earlier series"
+        message = "the decision is not open any more; look at the earlier series"
         raise Conflict(message)
     entry = ReviewEntry(
         study=study,
@@ -241,7 +241,7 @@ def state_terms(
         InputError: If a list is empty, nothing has changed, or no reason is stated.
     """
     if before.revision != follows:
-        message = f"another person saved revision {before.revision} meanwhile; review it, then continue"
+        message = f"somebody has stated revision {before.revision} meanwhile; look at it, then go on"
         raise Conflict(message)
     stated = ProgrammeTerms(
         criteria=tuple(filter(None, (line.strip() for line in criteria))),
@@ -253,10 +253,10 @@ def state_terms(
         why=why.strip(),
     )
     if stated.version == before.version:
-        message = "criteria and terms are already the same"
+        message = "criteria and terms say this already"
         raise InputError(message)
     if not stated.why:
-        message = "state the change and its reason; teams see it"
+        message = "state what has changed and why; teams read it"
         raise InputError(message)
     store.file(ProgrammeTerms.subject(study), stated)
     return stated

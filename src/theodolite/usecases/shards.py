@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Dialogue
 from theodolite.domain.errors import InputError
 from theodolite.domain.flow import JournalEntry
 from theodolite.domain.identity import version_of
-from theodolite.domain.plan import Plan, Sessions, run_sessions
+from theodolite.domain.plan import Plan, Sessions, held_by_runs
 from theodolite.domain.run import Failure, Run, Unit, UnitKind, UnitState
 from theodolite.domain.shards import (
     FORMAT,
@@ -139,7 +139,7 @@ class Merge:
             for kind in UnitKind
         )
         if any(leased):
-            message = f"a process works on the run of `{study.name}` in this workspace; merge after it has ended"
+            message = f"a process works on the run of `{study.name}` in this workspace; merge when it has ended"
             raise InputError(message)
 
     def receive(self, results: Iterable[SessionResult], at: Sequence[int]) -> None:
@@ -157,19 +157,19 @@ class Merge:
     def _merge(self, results: Sequence[SessionResult]) -> None:
         study, sessions = self._study, self._sessions
         by_position = {result.position: result for result in results}
-        at = sorted(position for position in by_position if position < len(run_sessions(sessions)))
+        at = sorted(position for position in by_position if position < len(held_by_runs(sessions)))
         enter_units(self._store, study, self.run, sessions, at=at, adopt=True)
         units = list(session_units(study, self.run, sessions, at))
         origins = self._store.origins(self.run)
         about: dict[str, list[Unit]] = {}
         for unit in annotation_units(study, self.run, sessions, units, origins):
             about.setdefault(unit.subject, []).append(unit)
-        merged = [
+        found = [
             result
             for unit in units
             for result in _unit_results(by_position[unit.position], unit, about.get(unit.key, ()), origins)
         ]
-        for result, outcome in zip(merged, self._store.merge(merged), strict=True):
+        for result, outcome in zip(found, self._store.merge(found), strict=True):
             is_session = result.unit.kind is UnitKind.SESSION
             (self.counts.dialogues if is_session else self.counts.annotations)[outcome] += 1
 
@@ -189,7 +189,7 @@ def _unit_results(
         )
         raise InputError(message)
     yield _unit_result(unit, result.entries, result.dialogue or result.failure, dialogue="")
-    units = {item.annotator: item for item in about}
+    units = {one.annotator: one for one in about}
     for label in result.annotations:
         if label.annotator in units:
             dialogue = origins.get(unit.key, unit.key)

@@ -160,7 +160,7 @@ class RunDialogue:
         groups: Group to value, e.g. the kind of the prompt.
         has_defect: Whether the labels that decide the rates contain a defect.
         is_disputed: Whether two annotators gave different labels.
-        is_unparseable: Whether an annotator's reply matches no label.
+        is_unparseable: Whether an annotator's reply fits no label.
         is_changed: Whether applications differ on the defect on the same prompts.
     """
 

@@ -134,7 +134,7 @@ def signed_in(view: View) -> View:
 
 
 def hosts_only(view: View) -> View:
-    """Open a view to accounts that may add studies to this server."""
+    """Open a view to accounts that may put studies on this server."""
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, **rest: Any) -> Any:
@@ -217,7 +217,7 @@ _WORDS = {
 }
 
 
-def role_text(role: str) -> str:
+def role_words(role: str) -> str:
     """Return the name of a role in the language of the page; empty if there is none."""
     return str(_WORDS[Role(role)]) if role else ""
 

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from theodolite.annotation import cases, queues, review
 from theodolite.domain.event import Role
-from theodolite.web.access import AccessContext, role_text
+from theodolite.web.access import AccessContext, role_words
 from theodolite.web.models import Submission
 from theodolite.web.support import n_open_questions
 
@@ -211,14 +211,8 @@ _ANNOTATOR: Final = (
         title="Annotate",
         icon="clipboard-check",
         pages=(("annotator:home", "Annotate"),),
-        inner=(
-            *("annotator:annotation", "annotator:practice", "annotator:qualify", "annotator:result"),
-            *("annotator:calibration", "annotator:calibration_vote"),
-        ),
+        inner=("annotator:practice", "annotator:qualify", "annotator:result", "annotator:room"),
     ),
-    SidebarSection(title="Guideline", icon="file-text", pages=(("annotator:guideline", "Guideline"),)),
-    SidebarSection(title="My answers", icon="list-check", pages=(("annotator:answers", "My answers"),)),
-    SidebarSection(title="Questions", icon="help-circle", pages=(("annotator:questions", "Questions"),)),
     SidebarSection(title="Content opt-outs", icon="eye-off", pages=(("annotator:topics", "Content opt-outs"),)),
     SidebarSection(title="About you", icon="user", pages=(("annotator:about", "About you"),)),
 )
@@ -264,7 +258,7 @@ class SidebarLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageNavigation:
+class PagePlace:
     """Position of a page: the sidebar, the section, and the tabs of the section.
 
     Attributes:
@@ -285,14 +279,14 @@ class PageNavigation:
 
 
 @register.simple_tag(takes_context=True)
-def page_navigation(context: Mapping[str, Any]) -> PageNavigation:
+def place_of_page(context: Mapping[str, Any]) -> PagePlace:
     """Return the position of the page for the role that opened it."""
     access, request = context.get("access"), context.get("request")
     match = getattr(request, "resolver_match", None)
     if not isinstance(access, AccessContext) or match is None:
-        return PageNavigation()
+        return PagePlace()
     if access.role not in SECTIONS:
-        return PageNavigation(is_for_testers=True)
+        return PagePlace(is_for_testers=True)
     study = access.hosted.token
     known = [
         (sidebar_section, _open_pages(sidebar_section, access.role, study)) for sidebar_section in SECTIONS[access.role]
@@ -301,14 +295,14 @@ def page_navigation(context: Mapping[str, Any]) -> PageNavigation:
     links: list[SidebarLink] = []
     section: SidebarLink | None = None
     tabs: tuple[SidebarLink, ...] = ()
-    for item, pages in known:
+    for one, pages in known:
         if not pages:
             continue
-        is_here = section is None and item.covers(match.view_name)
+        is_here = section is None and one.covers(match.view_name)
         link = SidebarLink(
-            title=item.title,
+            title=one.title,
             address=pages[0][1],
-            icon=item.icon,
+            icon=one.icon,
             is_current=is_here,
             waiting=amount_text(waiting.get(pages[0][2], 0)),
         )
@@ -318,12 +312,12 @@ def page_navigation(context: Mapping[str, Any]) -> PageNavigation:
             tabs = tuple(
                 SidebarLink(title=title, address=at, is_current=name == match.view_name) for title, at, name in pages
             )
-    return PageNavigation(
+    return PagePlace(
         sidebar=tuple(links),
         section=section,
         tabs=tabs if len(tabs) > 1 else (),
         is_section_page=bool(tabs) and tabs[0].is_current,
-        role=role_text(access.role.value),
+        role=role_words(access.role.value),
     )
 
 
@@ -354,7 +348,7 @@ def amount_text(n: int) -> str:
 @functools.lru_cache(maxsize=512)
 def _open_pages(section: SidebarSection, role: Role, study: str) -> tuple[tuple[str, str, str], ...]:
     """Return title, address and name of a section's pages that a role may open."""
-    pages = []
+    found = []
     for name, title in section.pages:
         try:
             address = reverse(name, args=[study])
@@ -362,5 +356,5 @@ def _open_pages(section: SidebarSection, role: Role, study: str) -> tuple[tuple[
             continue
         who: object = getattr(resolve(address).func, "access", frozenset())
         if isinstance(who, frozenset) and role in who:
-            pages.append((title, address, name))
-    return tuple(pages)
+            found.append((title, address, name))
+    return tuple(found)

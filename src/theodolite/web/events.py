@@ -184,7 +184,7 @@ def _workspace() -> Path:
 def bind_request_thread() -> None:
     """Bind the calling thread to this server's database, so that its store uses the same connection.
 
-    `theodolite view` has no central database: each study has one.
+    `theodolite view` has no database of its own: each study has one.
     """
     if settings.WORKSPACE is not None:
         bind_thread(server_database())

@@ -258,7 +258,7 @@ def read_language(request: HttpRequest, offered: tuple[str, ...]) -> str:
     return best_language((chosen(request), *asked_for(request)), offered) or offered[0]
 
 
-def activate_language(request: HttpRequest, offered: tuple[str, ...]) -> str:
+def speak(request: HttpRequest, offered: tuple[str, ...]) -> str:
     """Activate the person's language for a page, and return the language for the study's texts."""
     reading = read_language(request, offered)
     translation.activate(best_language(filter(None, (chosen(request), reading)), page_languages()) or PLAIN)
@@ -273,7 +273,7 @@ def choose(request: HttpRequest, language: str) -> None:
         request.session.pop(CHOSEN, None)
 
 
-class LanguageMiddleware:
+class SpokenPages:
     """Middleware that shows pages in the user's language where translations exist."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

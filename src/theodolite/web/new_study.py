@@ -77,7 +77,7 @@ class NewStudyForm(Form):
     example = ChoiceField(label="Example", required=False, choices=[(name, name) for name in EXAMPLES])
 
     def __init__(self, *args: Any, creation: StudyCreation, **rest: Any) -> None:
-        """List the packs; on a server, take a file instead of a path."""
+        """List the packs; on a server, take a file in place of a path."""
         super().__init__(*args, **rest)
         self._creation = creation
         self.fields["pack"].choices = [(name, name) for name in pack_names()]  # type: ignore[attr-defined] # a field of choices
@@ -137,7 +137,7 @@ class NewStudyForm(Form):
 
 
 def _file_problem(file: object) -> str:
-    """Return why an uploaded file is not a file of dialogues; empty if it can be one."""
+    """Return why an uploaded file is no file of dialogues; empty if it can be one."""
     if not isinstance(file, UploadedFile):
         return "Choose a file with dialogues."
     if PurePosixPath(str(file.name)).suffix.lower() not in _RECORDED:

@@ -20,7 +20,7 @@ class NextStepCard:
         address: Target of the button.
         is_post: Whether the button sends a form.
         is_waiting: Whether the person waits for another person.
-        is_secondary: Whether the page has its own primary button.
+        is_secondary: Whether the page has a primary button of its own.
     """
 
     text: str
@@ -41,10 +41,6 @@ CARDS: Mapping[RoleStep, tuple[str, str, str, str]] = {
     RoleStep.DECIDE_SUBMISSIONS: (
         "Decide on the submitted application.", "Decide on {n} submitted applications.", "Decide",
         "organiser:submissions",
-    ),
-    RoleStep.WRITE_TEXTS: (
-        "Write the {name}: testers read it before they start.", "", "Write {name}",
-        "organiser:edit_study",
     ),
     RoleStep.PUBLISH: (
         "Check the files, and publish them as the first version.", "", "Publish", "organiser:editions",

@@ -103,7 +103,7 @@ def topic_lines_in(read: LocalisedStudy, scenario: str) -> tuple[TopicLine, ...]
     return tuple(_topic_line(topic, read) for topic in topics_in(read.study.topics, scenario))
 
 
-def topic_texts(read: LocalisedStudy) -> str:
+def topics_in_words(read: LocalisedStudy) -> str:
     """Return topics as a Markdown list; empty for none.
 
     The wording depends on the language of the list rather than that of the page, since people consent to it.
@@ -124,7 +124,7 @@ def _topic_line(topic: SensitiveTopic, read: LocalisedStudy, *, is_avoided: bool
     return TopicLine(
         name=topic.name,
         title=topic.title,
-        inline=topic.title_text or topic.title.lower(),
+        inline=topic.words or topic.title.lower(),
         about=topic.about,
         language=read.language_of(WARNING),
         weight=str(_WEIGHTS[topic.weight]),
@@ -150,7 +150,7 @@ def needs_slot(hosted: HostedStudy, role: str) -> bool:
 def offered(hosted: HostedStudy, role: str, now: datetime) -> list[Offered]:
     """Return the slots of a role that have not ended, in order of time."""
     slots = hosted.time_slots.filter(role=role, ends__gt=now).annotate(taken=Count("bookings"))
-    return [Offered(slot, max(slot.capacity - slot.taken, 0)) for slot in slots]
+    return [Offered(slot, max(slot.places - slot.taken, 0)) for slot in slots]
 
 
 def booked_slot(membership: Membership, now: datetime) -> TimeSlot | None:
@@ -161,7 +161,7 @@ def booked_slot(membership: Membership, now: datetime) -> TimeSlot | None:
 
 @transaction.atomic
 def book(by: Account, membership: Membership, token: str, now: datetime) -> TimeSlot:
-    """Book a time slot for a person instead of an earlier booking.
+    """Book a time slot for a person in place of an earlier booking.
 
     Args:
         by: The booking account: the person or an organiser.
@@ -177,7 +177,7 @@ def book(by: Account, membership: Membership, token: str, now: datetime) -> Time
     if row is None or row.ends <= now:
         message = _("this time is no longer available; choose another one")
         raise Conflict(message)
-    if row.bookings.exclude(membership=membership).count() >= row.capacity:
+    if row.bookings.exclude(membership=membership).count() >= row.places:
         message = _("this time is fully booked; choose another one")
         raise Conflict(message)
     Booking.objects.update_or_create(membership=membership, defaults={"slot": row})

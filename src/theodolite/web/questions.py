@@ -71,7 +71,7 @@ class Option:
 
     Attributes:
         value: The submitted value.
-        text: The label on the page.
+        words: The label on the page.
         meaning: The definition next to the label.
         tag: Element id in the page.
         is_chosen: Whether the person has chosen it.
@@ -79,7 +79,7 @@ class Option:
     """
 
     value: str
-    text: str
+    words: str
     tag: str
     meaning: str = ""
     is_chosen: bool = False
@@ -159,9 +159,9 @@ class Field:
         plain = self.plain
         if self.kind != "list" or self.exemplars or not FEWEST_COLUMNS <= len(plain) <= MOST_COLUMNS - len(self.aside):
             return ()
-        if any(option.meaning or len(option.text) > LONGEST_HEADING for option in plain):
+        if any(option.meaning or len(option.words) > LONGEST_HEADING for option in plain):
             return ()
-        return tuple((option.value, option.text) for option in plain)
+        return tuple((option.value, option.words) for option in plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ class Block:
         """The column headings of the matrix; empty for a single question."""
         if len(self.fields) == 1:
             return ()
-        return (*(option.text for option in self.fields[0].plain), *self._non_responses().values())
+        return (*(option.words for option in self.fields[0].plain), *self._non_responses().values())
 
     @property
     def rows(self) -> tuple[MatrixQuestion, ...]:
@@ -195,7 +195,7 @@ class Block:
         )
 
     def _non_responses(self) -> dict[str, str]:
-        return {option.value: option.text for field in self.fields for option in field.aside}
+        return {option.value: option.words for field in self.fields for option in field.aside}
 
 
 def _non_response(field: Field, value: str) -> Option | None:
@@ -354,7 +354,7 @@ def submitted_value(answer: Answer | None) -> str:
 
 
 def _labelled_exemplar(exemplar: Exemplar, scale: Scale) -> Exemplar:
-    text = next((label.text for label in scale.labels if label.value == exemplar.answer), "")
+    text = next((label.words for label in scale.labels if label.value == exemplar.answer), "")
     return replace(exemplar, answer=text or exemplar.answer)
 
 
@@ -370,14 +370,14 @@ def _kind(question: Question) -> str:
 
 def _options(question: Question, tag: str, chosen: set[str]) -> Iterator[Option]:
     meanings = {label.value: label.meaning for label in question.scale.labels}
-    labels = {label.value: label.text or label.value for label in question.scale.labels}
+    labels = {label.value: label.words or label.value for label in question.scale.labels}
     numbered = question.scale.kind is ScaleKind.NUMBERS
     for index, value in enumerate(question.scale.categories):
         meaning = meanings.get(value, "")
         is_named = numbered and meaning and _kind(question) == "list"
         yield Option(
             value=value,
-            text=f"{value}: {meaning}" if is_named else labels.get(value, value),
+            words=f"{value}: {meaning}" if is_named else labels.get(value, value),
             tag=f"{tag}-{index}",
             meaning="" if numbered else meaning,
             is_chosen=value in chosen,
@@ -385,7 +385,7 @@ def _options(question: Question, tag: str, chosen: set[str]) -> Iterator[Option]
     for value in non_responses(question):
         yield Option(
             value=value,
-            text=str(_NON_RESPONSES[value]),
+            words=str(_NON_RESPONSES[value]),
             tag=f"{tag}-{value.replace(' ', '-')}",
             is_chosen=value in chosen,
             is_aside=True,
@@ -581,7 +581,7 @@ class CoderAnswer:
     """The answer of one coder, identified by a letter."""
 
     letter: str
-    text: str
+    words: str
     note: str
     quotes: tuple[str, ...]
     is_model: bool = False
@@ -593,12 +593,12 @@ class SideBySide:
 
     text: str
     turn: int | None
-    answers: tuple[CoderAnswer, ...]
+    voices: tuple[CoderAnswer, ...]
 
     @property
     def is_alike(self) -> bool:
         """Whether all coders agree."""
-        return len({answer.text for answer in self.answers}) < 2
+        return len({voice.words for voice in self.voices}) < 2
 
 
 def answer_text(answer: Answer) -> str:
@@ -619,7 +619,7 @@ def coder_view(position: Position, question: Question) -> CoderAnswer:
     quotes = tuple(quote.text for quote in answer.evidence)
     return CoderAnswer(
         letter=position.letter,
-        text=answer_text(answer),
+        words=answer_text(answer),
         note=f"appears only {condition_text(question)}" if was_closed(answer) else answer.reasoning,
         quotes=quotes,
         is_model=position.is_model,
@@ -634,7 +634,7 @@ def votes_side_by_side(guideline: Guideline, positions: Sequence[Position]) -> t
             coder_view(position, guideline.instrument.question(position.answer.question))
         )
     return tuple(
-        SideBySide(text=question.text, turn=turn, answers=tuple(by_question[question.name, turn]))
+        SideBySide(text=question.text, turn=turn, voices=tuple(by_question[question.name, turn]))
         for question in guideline.instrument.questions
         for turn in sorted((turn for name, turn in by_question if name == question.name), key=lambda turn: turn or 0)
     )

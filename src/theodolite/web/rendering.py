@@ -21,7 +21,7 @@ from markdown_it.token import Token
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.responses import AnswerSpread
 from theodolite.domain.undefined_reasons import undefined_text
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 from theodolite.web.questions import humanize
 
 STEP, BAR, HEIGHT, LETTERS = 26, 18, 60, 14
@@ -38,7 +38,7 @@ class ChartBar:
 
     Attributes:
         label: Text below it: the label, or its number if it is long.
-        text: The label in full.
+        words: The label in full.
         n: Answers with it; count.
         x: Left edge; pixels.
         middle: Middle; pixels.
@@ -49,7 +49,7 @@ class ChartBar:
     """
 
     label: str
-    text: str
+    words: str
     n: int
     x: float
     middle: float
@@ -66,13 +66,13 @@ class Histogram:
     Attributes:
         bars: One per label, in order of the scale.
         width: Pixels.
-        text: The histogram as text, for screen readers.
+        words: The histogram as text, for screen readers.
         quartiles: Left and right end of the line between the quartiles; None if the labels have no order.
     """
 
     bars: tuple[ChartBar, ...]
     width: int
-    text: str
+    words: str
     quartiles: tuple[float, float] | None = None
 
     @property
@@ -93,7 +93,7 @@ class Histogram:
     @property
     def legend(self) -> tuple[tuple[str, str], ...]:
         """The meaning of the numbers below the bars; empty if the labels are shown."""
-        return tuple((bar.label, bar.text) for bar in self.bars if bar.label != bar.text)
+        return tuple((bar.label, bar.words) for bar in self.bars if bar.label != bar.words)
 
 
 def histogram(spread: AnswerSpread) -> Histogram | None:
@@ -112,14 +112,14 @@ def histogram(spread: AnswerSpread) -> Histogram | None:
     if spread.quartiles:
         low, high = (bars[labels.index(end)] for end in (spread.quartiles[0], spread.quartiles[2]))
         ends = low.x, high.x + BAR
-    return Histogram(bars=bars, width=STEP * len(bars) + 4, text=_words(spread.counts), quartiles=ends)
+    return Histogram(bars=bars, width=STEP * len(bars) + 4, words=_words(spread.counts), quartiles=ends)
 
 
 def _bar(index: int, label: str, text: str, n: int, tallest: int, *, is_middle: bool) -> ChartBar:
     height = round(HEIGHT * n / tallest, 1)
     x, y = 4.0 + STEP * index, LETTERS + HEIGHT - height
     return ChartBar(
-        label=label, text=text, n=n, x=x, middle=x + BAR / 2, y=y, height=height, figure=y - 2, is_middle=is_middle
+        label=label, words=text, n=n, x=x, middle=x + BAR / 2, y=y, height=height, figure=y - 2, is_middle=is_middle
     )
 
 
@@ -128,25 +128,20 @@ def _words(counts: Mapping[str, int]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalLine:
-    """A number with its interval, as text and as positions on an axis.
+class ShareLine:
+    """A share with its interval, as text and as positions on a line from 0 to 100%.
 
     Attributes:
-        text: Value, interval and count, or the reason why there is none.
-        at: Position of the value; pixels, None if there is none.
-        low: Position of the interval's lower end; pixels.
-        high: Position of its upper end; pixels.
+        words: Count, share (if there are enough) and interval.
+        at: Position of the share; pixels, None if there is none.
+        low: Lower end of the interval; pixels.
+        length: Length of the interval; pixels.
     """
 
-    text: str
+    words: str
     at: float | None = None
     low: float = 0.0
-    high: float = 0.0
-
-    @property
-    def length(self) -> float:
-        """Length of the interval; pixels."""
-        return round(self.high - self.low, 1)
+    length: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,29 +184,30 @@ SHARE_WIDTH: Final = 120
 """Length of the line from 0 to 100%; pixels."""
 
 
-def share_x(share: float) -> float:
+def share_place(share: float) -> float:
     """Return the position of a share on the line from 0 to 100%; pixels."""
     return round(4 + SHARE_WIDTH * share, 1)
 
 
-def share_line(estimate: Estimate | Undefined | None) -> IntervalLine:
+def share_line(estimate: Estimate | Undefined | None) -> ShareLine:
     """Return the displayed share, or the statement that it is withheld or undefined."""
     if estimate is None:
-        return IntervalLine(text="too few people to tell")
+        return ShareLine(words="too few people to tell")
     if isinstance(estimate, Undefined):
-        return IntervalLine(text="none coded")
+        return ShareLine(words="none coded")
     text = figures.share(estimate.count or 0, estimate.n)
     if estimate.low is None or estimate.high is None or estimate.n < figures.FEW:
-        return IntervalLine(text=text)
-    return IntervalLine(
-        text=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f}%",
-        at=share_x(estimate.value),
-        low=share_x(estimate.low),
-        high=share_x(estimate.high),
+        return ShareLine(words=text)
+    low, high = share_place(estimate.low), share_place(estimate.high)
+    return ShareLine(
+        words=f"{text}, {100 * estimate.low:.0f} to {100 * estimate.high:.0f}%",
+        at=share_place(estimate.value),
+        low=low,
+        length=round(high - low, 1),
     )
 
 
-def number_text(estimate: Estimate | Undefined, digits: int = 2) -> str:
+def number_words(estimate: Estimate | Undefined, digits: int = 2) -> str:
     """Return a number with its interval and count as text, or the reason why there is none."""
     if isinstance(estimate, Undefined):
         return undefined_text(estimate)
@@ -233,17 +229,39 @@ LOWEST, HIGHEST = -0.5, 1.0
 """Ends of the axis for agreement; alpha below the lower end is drawn at the end."""
 
 
-def interval_line(estimate: Estimate | Undefined) -> IntervalLine:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalBar:
+    """A number with its interval, as text and as positions on an axis.
+
+    Attributes:
+        words: Estimate, interval and count, or the reason why there is none.
+        at: Position of the estimate; pixels, None if it is undefined.
+        low: Position of the interval's lower end; pixels.
+        high: Position of its upper end; pixels.
+    """
+
+    words: str
+    at: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+
+    @property
+    def length(self) -> float:
+        """Length of the interval; pixels."""
+        return self.high - self.low
+
+
+def interval_bar(estimate: Estimate | Undefined) -> IntervalBar:
     """Return a number as an interval bar; an undefined number has its reason as text."""
     if isinstance(estimate, Undefined):
-        return IntervalLine(text=undefined_text(estimate))
-    at = axis_x(estimate.value)
+        return IntervalBar(words=undefined_text(estimate))
+    at = place_of(estimate.value)
     if estimate.low is None or estimate.high is None:
-        return IntervalLine(
-            text=f"{short(estimate.value)}, without an interval, from {estimate.n}", at=at, low=at, high=at
+        return IntervalBar(
+            words=f"{short(estimate.value)}, without an interval, from {estimate.n}", at=at, low=at, high=at
         )
     text = f"{short(estimate.value)} ({short(estimate.low)} to {short(estimate.high)}), from {estimate.n}"
-    return IntervalLine(text=text, at=at, low=axis_x(estimate.low), high=axis_x(estimate.high))
+    return IntervalBar(words=text, at=at, low=place_of(estimate.low), high=place_of(estimate.high))
 
 
 def short(value: float) -> str:
@@ -256,7 +274,7 @@ def short(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
 
 
-def axis_x(value: float) -> float:
+def place_of(value: float) -> float:
     """Return the position of a number on the axis; pixels."""
     share = (min(max(value, LOWEST), HIGHEST) - LOWEST) / (HIGHEST - LOWEST)
     return round(MARGIN + WIDTH * share, 1)
@@ -279,7 +297,7 @@ class BarPart:
 class SpreadBar:
     """The distribution of labels: parts of one bar in the order of the scale, and a text."""
 
-    text: str
+    words: str
     parts: tuple[BarPart, ...]
 
 
@@ -296,7 +314,7 @@ def bar_of(counts: Sequence[tuple[str, int]]) -> SpreadBar:
             parts.append(BarPart(tint=index * (TINTS - 1) // max(len(counts) - 1, 1), at=round(at, 1), length=length))
         at += length
     return SpreadBar(
-        text=", ".join(f"{humanize(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts)
+        words=", ".join(f"{humanize(label)}: {n}" for label, n in counts if n) or "nothing yet", parts=tuple(parts)
     )
 
 

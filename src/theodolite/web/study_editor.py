@@ -42,9 +42,8 @@ from theodolite.domain.errors import Conflict, InputError, NotFound, Severity
 from theodolite.web import study_trials
 from theodolite.web.study_steps import (
     PUBLISH,
-    STEPS,
     RefusedTable,
-    StepLocation,
+    StepPlace,
     group_choices,
     group_from,
     of_step,
@@ -94,7 +93,7 @@ class ShownDiagnostic:
         return f"{self.item.line}:{self.item.column}:{self.item.width}:{self.suggested}"
 
     @property
-    def is_error(self) -> bool:
+    def is_fault(self) -> bool:
         """Whether it prevents a run of the study."""
         return self.item.severity is Severity.ERROR
 
@@ -116,7 +115,7 @@ class _RefusedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """A change to a file that needs confirmation.
+    """A change of a file that the person has to confirm.
 
     Attributes:
         heading: The question.
@@ -234,21 +233,21 @@ def _record(edited: EditedStudy, verb: str, names: Sequence[str]) -> None:
     edited.recorded(verb, files=", ".join(names))
 
 
-def _with_word(text: str, edit: str, *, checked: str) -> str:
+def _with_word(text: str, place: str, *, checked: str) -> str:
     """Return the text with a replacement at `line:column:width:word`.
 
     Args:
         text: Text in the editor.
-        edit: Position in the checked text, and the new word.
-        checked: The text whose check gave the position; lines above it may have changed since.
+        place: Place in the checked text, and the new word.
+        checked: The text whose check found the place; lines above it may have changed since.
 
     Raises:
         InputError: If the line itself has changed.
     """
-    line, column, width, word = edit.split(":", 3)
+    line, column, width, word = place.split(":", 3)
     row, start = int(line) - 1, int(column) - 1
     lines, before = text.split("\n"), checked.split("\n")[row : row + 1]
-    same = [index for index, item in enumerate(lines) if [item] == before]
+    same = [index for index, one in enumerate(lines) if [one] == before]
     if row not in same and len(same) != 1:
         message = f"line {line} has changed since the check; save first, then replace the word"
         raise InputError(message)
@@ -266,7 +265,7 @@ def _new_file(request: HttpRequest, edited: EditedStudy, _name: str, _rest: str)
         edited.files.save(name, text, seen="")
         _record(edited, "added file of the study", [name])
     except EditConflict:
-        message = f"`{name}` already exists; choose another name"
+        message = f"`{name}` is there already; choose another name"
         raise InputError(message) from None
     added = f"Added {name}."
     if path:
@@ -397,20 +396,14 @@ def _is_script(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "").startswith("application/json")
 
 
-def _is_start(request: HttpRequest) -> bool:
-    """Return whether the address names neither a file nor a part; the page then opens the first step."""
-    return request.method != "POST" and not {"file", "at"} & request.GET.keys()
-
-
 def _form(request: HttpRequest, edited: EditedStudy, seen: StudyText) -> PartForm | None:
     """Return the form of the part in the address; None for a file without forms, or with invalid YAML."""
     schema = schema_name(seen.name, main=edited.files.main)
     sent = request.POST if request.method == "POST" else request.GET
-    at = GENERAL if _is_start(request) else sent.get("at", "")
-    if not schema or not at:
+    if not schema or not sent.get("at"):
         return None
     try:
-        return study_form(seen.text, schema, at, kind=sent.get("kind", ""))
+        return study_form(seen.text, schema, sent.get("at", ""), kind=sent.get("kind", ""))
     except InputError:
         return None
 
@@ -442,9 +435,9 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
     form = _form(request, edited, shown)
     names = edited.files.names()
     findings = [_finding(item, shown.name, edited, names) for item in reading.diagnostics]
-    errors = [finding for finding in findings if finding.is_error]
+    faults = [found for found in findings if found.is_fault]
     buttons = study_trials.trial_buttons(reading.loaded.study) if reading.loaded is not None else {}
-    steps = _steps(request, edited, shown, [finding for finding in findings if finding.is_problem], form)
+    steps = _steps(request, edited, shown, [found for found in findings if found.is_problem], form)
     return {
         **edited.context,
         "edited": edited,
@@ -454,11 +447,11 @@ def _context(request: HttpRequest, edited: EditedStudy, shown: StudyText, readin
         "kind": (request.POST if request.method == "POST" else request.GET).get("kind", ""),
         **_rows(form, findings, buttons, str(steps["step"])),
         **steps,
-        "files": [(name, edited.page(name), _n_in(errors, name)) for name in names],
+        "files": [(name, edited.page(name), _n_in(faults, name)) for name in names],
         "drafts": edited.files.drafts() if edited.files.has_drafts else (),
-        "findings": sorted(findings, key=lambda finding: (not finding.is_error, not finding.is_here)),
+        "findings": sorted(findings, key=lambda found: (not found.is_fault, not found.is_here)),
         "table_uses": table_uses(edited.files),
-        "n_errors": len(errors),
+        "n_faults": len(faults),
         "deleted": [(name, edited.page(name)) for name in edited.files.deleted()],
         "can_move": shown.name != edited.files.main and not shown.is_missing,
         "groups": group_choices(edited.files, shown.text) if form and form.path == ("personas",) else None,
@@ -499,7 +492,7 @@ def _offers(edited: EditedStudy, shown: StudyText, form: PartForm | None) -> lis
 
 
 def _is_part(button: study_trials.TrialButton, form: PartForm | None, file: str) -> bool:
-    """Return whether a button tries the part that the form shows: in the study file, or in a separate file."""
+    """Return whether a button tries the part that the form shows: in the study file, or in a file of its own."""
     if form is None:
         return False
     folder, _, name = button.part.partition("/")
@@ -510,8 +503,8 @@ def _is_part(button: study_trials.TrialButton, form: PartForm | None, file: str)
 def _version(request: HttpRequest, edited: EditedStudy, name: str) -> tuple[TextVersion, str] | None:
     """Return the stored version named by the address, with its text."""
     number = request.GET.get("version", "")
-    version = next((item for item in edited.files.versions(name) if str(item.number) == number), None)
-    return (version, edited.files.version(name, version.number)) if version else None
+    found = next((item for item in edited.files.versions(name) if str(item.number) == number), None)
+    return (found, edited.files.version(name, found.number)) if found else None
 
 
 def _finding(item: LocatedDiagnostic, name: str, edited: EditedStudy, names: Sequence[str]) -> ShownDiagnostic:
@@ -532,9 +525,9 @@ def _rows(
 ) -> dict[str, list[FormRow]]:
     """Return the fields of a form, each with the errors on its line and the buttons that try it."""
     lines: dict[int, list[ShownDiagnostic]] = {}
-    for finding in findings:
-        if finding.is_here and finding.is_error:
-            lines.setdefault(finding.item.line, []).append(finding)
+    for found in findings:
+        if found.is_here and found.is_fault:
+            lines.setdefault(found.item.line, []).append(found)
     tries = [(heading, button) for heading, group in buttons.items() for button in group]
     fields, more = of_step(form, step) if form else ((), ())
     return {
@@ -546,21 +539,20 @@ def _rows(
     }
 
 
-def _n_in(errors: Sequence[ShownDiagnostic], name: str) -> int:
-    return sum(finding.item.file == name for finding in errors)
+def _n_in(faults: Sequence[ShownDiagnostic], name: str) -> int:
+    return sum(found.item.file == name for found in faults)
 
 
 def _steps(
     request: HttpRequest,
     edited: EditedStudy,
     shown: StudyText,
-    errors: Sequence[ShownDiagnostic],
+    faults: Sequence[ShownDiagnostic],
     form: PartForm | None,
 ) -> dict[str, object]:
     """Return the steps of the study file, or the parts of another file that has forms."""
     files = edited.files
     step = (request.POST if request.method == "POST" else request.GET).get("step", "")
-    step = STEPS[0].key if _is_start(request) else step
     schema = schema_name(shown.name, main=files.main)
     part = form.at.split("/")[0] if form else ""
     result: dict[str, object] = {"step": step, "is_last_step": step == PUBLISH and part == GENERAL}
@@ -573,13 +565,6 @@ def _steps(
         top = study_form(main.text, schema_name(main.name, main=files.main), "")
     except (InputError, NotFound):
         return result
-    location = StepLocation(base=edited.page(files.main), step=step, part=part if shown.name == files.main else "")
-    lines = {
-        files.main: 0,
-        **{field.value: field.line for field in (*top.fields, *top.more) if field.value and field.line},
-    }
-    items = [finding.item for finding in errors if finding.item.file in lines]
-    diagnostics = [replace(item, line=lines[item.file] or item.line) for item in items]
-    steps = shown_steps(top, diagnostics, location)
-    following = next((later for current, later in pairwise(steps) if current.is_current), None)
-    return result | {"steps": steps, "following": following}
+    place = StepPlace(base=edited.page(files.main), step=step, part=part if shown.name == files.main else "")
+    found = [found.item for found in faults if found.item.file == files.main]
+    return result | {"steps": shown_steps(top, found, place)}

@@ -77,13 +77,13 @@ class StepPart:
     Attributes:
         field: Its key in the file.
         address: Address of its form.
-        n_errors: Errors in the part; count.
+        n_faults: Errors in the part; count.
         is_current: Whether the page shows it.
     """
 
     field: FormField
     address: str
-    n_errors: int
+    n_faults: int
     is_current: bool
 
 
@@ -96,7 +96,7 @@ class ShownStep:
         step: The step.
         address: Address of its form.
         parts: Its parts; without those that the form of the step contains.
-        n_errors: Errors and open items in its parts; count.
+        n_faults: Errors and open items in its parts; count.
         is_set: Whether the file has one of its parts.
         is_from_pack: Whether it has none of them, and a pack contains such parts.
         is_current: Whether the page shows it.
@@ -106,7 +106,7 @@ class ShownStep:
     step: EditorStep
     address: str
     parts: tuple[StepPart, ...]
-    n_errors: int
+    n_faults: int
     is_set: bool
     is_from_pack: bool
     is_current: bool
@@ -114,13 +114,13 @@ class ShownStep:
     @property
     def icon(self) -> str:
         """Icon of its state."""
-        if self.n_errors:
+        if self.n_faults:
             return "alert-triangle"
         return "circle-check" if self.is_set or self.is_from_pack else "circle-dashed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepLocation:
+class StepPlace:
     """The place of a page among the steps.
 
     Attributes:
@@ -140,46 +140,44 @@ class StepLocation:
         return self.step == step.key
 
 
-def shown_steps(
-    top: PartForm, diagnostics: Sequence[LocatedDiagnostic], location: StepLocation
-) -> tuple[ShownStep, ...]:
+def shown_steps(top: PartForm, found: Sequence[LocatedDiagnostic], place: StepPlace) -> tuple[ShownStep, ...]:
     """Return the steps of a study file.
 
     Args:
         top: Form of the whole file.
-        diagnostics: Errors and open items of the file.
-        location: The place of the page.
+        found: Errors and open items of the file.
+        place: The place of the page.
     """
     fields = {field.key: field for field in (*top.fields, *top.more)}
-    counts = _counts(fields, diagnostics)
-    return tuple(_shown(number, step, fields, counts, location) for number, step in enumerate(STEPS, start=1))
+    counts = _counts(fields, found)
+    return tuple(_shown(number, step, fields, counts, place) for number, step in enumerate(STEPS, start=1))
 
 
 def _shown(
-    number: int, step: EditorStep, fields: Mapping[str, FormField], counts: Mapping[str, int], location: StepLocation
+    number: int, step: EditorStep, fields: Mapping[str, FormField], counts: Mapping[str, int], place: StepPlace
 ) -> ShownStep:
     parts = tuple(
         StepPart(
             field=fields[key],
-            address=f"{location.base}&at={_form_of(fields[key])}&step={step.key}",
-            n_errors=counts.get(key, 0),
-            is_current=_form_of(fields[key]) == location.part,
+            address=f"{place.base}&at={_form_of(fields[key])}&step={step.key}",
+            n_faults=counts.get(key, 0),
+            is_current=_form_of(fields[key]) == place.part,
         )
         for key in step.parts
         if step.opens_part or fields[key].widget is Widget.LINK
     )
     at = step.parts[0] if step.parts and step.opens_part and fields[step.parts[0]].widget is Widget.LINK else GENERAL
-    n_errors = sum(counts.values()) if step.key == PUBLISH else sum(counts.get(key, 0) for key in step.parts)
+    n_faults = sum(counts.values()) if step.key == PUBLISH else sum(counts.get(key, 0) for key in step.parts)
     is_set = any(fields[key].is_set for key in step.parts)
     return ShownStep(
         number=number,
         step=step,
-        address=f"{location.base}&at={at}&step={step.key}",
+        address=f"{place.base}&at={at}&step={step.key}",
         parts=parts,
-        n_errors=n_errors,
+        n_faults=n_faults,
         is_set=is_set,
         is_from_pack=not is_set and step.is_in_packs and fields["pack"].is_set,
-        is_current=location.is_at(step),
+        is_current=place.is_at(step),
     )
 
 
@@ -188,11 +186,11 @@ def _form_of(field: FormField) -> str:
     return field.key if field.widget is Widget.LINK else GENERAL
 
 
-def _counts(fields: Mapping[str, FormField], diagnostics: Sequence[LocatedDiagnostic]) -> dict[str, int]:
+def _counts(fields: Mapping[str, FormField], found: Sequence[LocatedDiagnostic]) -> dict[str, int]:
     """Return the number of errors and open items by the top-level key in whose lines they are."""
     starts = sorted((field.line, key) for key, field in fields.items() if field.line)
     counts: dict[str, int] = {}
-    for item in diagnostics:
+    for item in found:
         if item.severity is Severity.NOTE:
             continue
         key = next((key for line, key in reversed(starts) if line <= item.line), "study")
@@ -347,9 +345,9 @@ class NewGroup:
             RefusedTable: If the table or the group has errors, or a file of the name exists.
         """
         if files.known(self.file) is not None:
-            message = f"`{self.file}` already exists; choose another name for the group"
+            message = f"`{self.file}` exists already; choose another name for the group"
             raise RefusedTable(message)
-        errors = table_of(self.rows.encode("utf-8"), self.file).diagnostics
+        errors = table_of(self.rows.encode("utf-8"), self.file).faults
         changes = {self.file: self.rows, files.main: text}
         for error in added_errors(files, changes, resolver=resource_resolver()):
             if error not in errors and (error.file == self.file or self._is_named_in(error)):
@@ -359,8 +357,8 @@ class NewGroup:
             raise RefusedTable(message, errors)
 
     def _is_named_in(self, error: LocatedDiagnostic) -> bool:
-        names = (self.name, self.file, self.model, self.template)
-        return any(word and f"`{word}`" in error.message for word in names) or self.file in error.message
+        words = (self.name, self.file, self.model, self.template)
+        return any(word and f"`{word}`" in error.message for word in words) or self.file in error.message
 
 
 def group_from(sent: Mapping[str, str]) -> NewGroup:

@@ -1,6 +1,6 @@
-"""Trials of a study's unsaved text on separate pages: previews, connections, and judges on three dialogues.
+"""Trials of a study's unsaved text on pages of their own: previews, connections, and judges on three dialogues.
 
-Each page opens next to the editor, so that the text stays there; a preview is also embedded next to its form. It
+Each page opens beside the editor, so that the text stays there; a preview is also embedded beside its form. It
 works on the text as it is in the editor and stores nothing; the audit log names the calls that it made.
 """
 
@@ -37,7 +37,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import Spending
 from theodolite.domain.study import Study
 from theodolite.domain.text import cost_text
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 from theodolite.usecases.judge_validation import JudgeTrial, TrialReading, trial_dialogues
 from theodolite.web.annotator.annotation_page import reference_of, turns_of
 from theodolite.web.annotator.guideline_preview import FRAMED_POLICY, GuidelinePreview, guideline_preview
@@ -51,7 +51,7 @@ class TrialSetting:
 
     Attributes:
         environ: Returns the variables from which the keys of a study are read.
-        public_only: Whether hosts that the study's files do not name are called only at public addresses.
+        public_only: Whether hosts that the study's files do not name are called at public addresses alone.
         stored: Returns dialogues of the study's run or event.
         spent: Returns the cost of the study so far.
     """
@@ -91,7 +91,7 @@ class EditedStudy:
         environ: Environment variables, to report which keys are not set; None for no report.
         publishing: Address of the page that publishes the files; empty if there is no publishing.
         running: Address of the page that starts a run; empty if the page does not offer it.
-        offers: Accepted applications of teams that is not in the study.
+        offers: Accepted applications of teams that the study does not have.
         record: Records actions and their facts; None to record nothing.
     """
 
@@ -188,9 +188,9 @@ def refused(request: HttpRequest, edited: EditedStudy, error: TheodoliteError) -
 
 
 def problem_of(error: TheodoliteError) -> str:
-    """Return the text of an error for a page; all errors of a study with their lines."""
+    """Return the text of an error for a page; all faults of a study with their lines."""
     if isinstance(error, InvalidStudyError):
-        return render_diagnostics(error.located_diagnostics, limit=20, ending="Correct the errors, then try again.")
+        return render_diagnostics(error.placed, limit=20, ending="Correct the errors, then try again.")
     return str(error)
 
 
@@ -207,7 +207,7 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
     carried = {"file": unsaved.name, "text": unsaved.text, "act": f"preview:{name}"}
     framed = {"framed": "yes"} if "framed" in request.POST else {}
     context = {**edited.context, **framed, "carried": carried | framed}
-    questionnaire = next((item for item in study.questionnaires if item.name == name), None)
+    questionnaire = next((one for one in study.questionnaires if one.name == name), None)
     if questionnaire is not None:
         title = questionnaire.title or humanize(name)
         context |= {"title": title, "about": questionnaire.about}
@@ -215,14 +215,14 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
             instrument=questionnaire.instrument, template="web/editing/preview_questionnaire.html", context=context
         )
         return _embeddable(form_page(request, page, is_first="answered" not in request.POST))
-    chosen = _guideline(study, name)
-    if chosen is None:
+    found = _guideline(study, name)
+    if found is None:
         return _refused(
             request, edited, "No preview", f"The text has no questionnaire, category or guideline `{name}`."
         )
     shown = GuidelinePreview(
-        guideline=chosen[0],
-        title=chosen[1],
+        guideline=found[0],
+        title=found[1],
         reference=reference_of(study),
         template="web/editing/preview_guideline.html",
         context=context,
@@ -232,7 +232,7 @@ def preview(request: HttpRequest, edited: EditedStudy, unsaved: UnsavedText, nam
 
 
 def _embeddable(answer: HttpResponse) -> HttpResponse:
-    """Return an answer that the editor may show next to its form; other sites still may not embed it."""
+    """Return an answer that the editor may show beside its form; other sites still may not embed it."""
     answer.headers["Content-Security-Policy"] = FRAMED_POLICY
     answer.headers["X-Frame-Options"] = "SAMEORIGIN"
     return answer
@@ -278,7 +278,7 @@ def _loaded(edited: EditedStudy, unsaved: UnsavedText) -> tuple[LoadedStudy, Tri
 
     Raises:
         InputError: If the text adds code or keys that only the operator may add.
-        InvalidStudyError: If it has errors.
+        InvalidStudyError: If it has faults.
     """
     with with_unsaved(edited.files, unsaved.name, unsaved.text, resolver=resource_resolver()) as reading:
         return reading.loaded, _access(edited, reading)
@@ -350,8 +350,8 @@ def _outcome_page(
 def _rows(reading: TrialReading) -> Iterator[tuple[str, str, str]]:
     """Yield question, answer and reason of each answer."""
     for answer in reading.annotation.answers if reading.annotation is not None else ():
-        label = f"{answer.question}, turn {answer.turn}" if answer.turn is not None else answer.question
-        yield label, answer.value or answer.outcome.value, answer.reasoning
+        place = f"{answer.question}, turn {answer.turn}" if answer.turn is not None else answer.question
+        yield place, answer.value or answer.outcome.value, answer.reasoning
 
 
 def price_text(trial: JudgeTrial) -> str:

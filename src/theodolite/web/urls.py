@@ -7,7 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from theodolite.web import health, middleware
 from theodolite.web.accounts import sign_in
 from theodolite.web.analyst import codebooks, coding, responses, reviews
-from theodolite.web.annotator import annotate, own_pages, practice
+from theodolite.web.annotator import annotate, practice
 from theodolite.web.annotator import home as annotator_home
 from theodolite.web.api import operations as api
 from theodolite.web.api import tokens, webhooks
@@ -76,9 +76,6 @@ _ANNOTATOR = [
     path("", annotator_home.home, name="home"),
     path("about/", annotator_home.about, name="about"),
     path("topics/", annotator_home.topics, name="topics"),
-    path("guideline/", own_pages.guideline, name="guideline"),
-    path("answers/", own_pages.answers, name="answers"),
-    path("questions/", own_pages.questions, name="questions"),
     path("next/", annotate.take, name="take"),
     path("d/<slug:reservation>/", annotate.annotation, name="annotation"),
     path("d/<slug:reservation>/answer/", annotate.answer, name="answer"),
@@ -92,9 +89,9 @@ _ANNOTATOR = [
     path("practice/<slug:category>/<int:example>/", practice.practice, name="practice"),
     path("test/<slug:category>/<int:example>/", practice.qualify, name="qualify"),
     path("test/<slug:category>/", practice.result, name="result"),
-    path("calibration/<slug:calibration>/", practice.calibration, name="calibration"),
-    path("calibration/<slug:calibration>/vote/", practice.vote, name="calibration_vote"),
-    path("calibration/<slug:calibration>/say/", practice.say, name="calibration_say"),
+    path("room/<slug:room>/", practice.room, name="room"),
+    path("room/<slug:room>/vote/", practice.vote, name="room_vote"),
+    path("room/<slug:room>/say/", practice.say, name="room_say"),
 ]
 
 _SENIOR = [
@@ -104,8 +101,8 @@ _SENIOR = [
     path("item/<slug:item>/resolve/", review.resolve, name="resolve"),
     path("item/<slug:item>/reopen/", review.reopen, name="reopen"),
     path("undo/", review.undo, name="undo"),
-    path("item/<slug:item>/calibration/", review.open_calibration, name="open_calibration"),
-    path("calibration/<slug:calibration>/", review.calibration_step, name="calibration_step"),
+    path("item/<slug:item>/room/", review.open_room, name="open_room"),
+    path("room/<slug:room>/", review.room_step, name="room_step"),
     path("check/<slug:reservation>/", review.check, name="check"),
     path("check/<slug:reservation>/judge/", review.judge, name="judge"),
     path("questions/", review.questions, name="questions"),
@@ -250,10 +247,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/email/", middleware.not_here, name="no_address_page"),
     path("account/confirm-email/", middleware.not_here, name="no_confirmation_page"),
     path("account/", include("allauth.urls")),
-    path("start/<slug:code>/", sign_in.start, name="start"),
+    path("start/<slug:words>/", sign_in.start, name="start"),
     path("join/<str:signed>/", sign_in.join, name="join"),
     path("code/", sign_in.code, name="code_entry"),
-    path("code/<slug:code>/", sign_in.code, name="code"),
+    path("code/<slug:words>/", sign_in.code, name="code"),
     path("from/<slug:link>/", sign_in.recruited, name="recruited"),
     path("studies/", organiser_home.studies, name="studies"),
     path("studies/new/", organiser_home.new_study, name="new_study"),

@@ -1,4 +1,4 @@
-"""Broken studies lead to the screens that stand next to them."""
+"""Broken studies lead to the screens that stand beside them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_broken_study_is_never_accepted(name, tmp_path):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(tmp_path)
 
-    assert all(fault.severity is Severity.ERROR for fault in caught.value.located_diagnostics)
+    assert all(fault.severity is Severity.ERROR for fault in caught.value.placed)
 
 
 def test_no_screen_repeats_a_secret():

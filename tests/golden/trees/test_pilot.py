@@ -27,7 +27,7 @@ def leaf(level: str, part: str, item: str, value: float | None) -> Leaf:
         outcome=Outcome.MISSING if value is None else Outcome.ANSWERED,
         kind=WHO[part][0],
         level=LEVELS[level],
-        tester_type="person",
+        held_by="person",
     )
 
 

@@ -11,7 +11,7 @@ from tests.fakes.annotation_queue import OPEN_TO_ALL, Venue, no
 from theodolite.annotation import bulk
 from theodolite.annotation.assignment import candidates, next_work, offer, skip
 from theodolite.annotation.quality import review, to_review
-from theodolite.annotation.review import calibrations, open_review, vote
+from theodolite.annotation.review import open_review, rooms, vote
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.dialogue import TesterType
@@ -40,7 +40,7 @@ def submitted(venue: Venue, queue: str, who: str) -> str:
 
 
 def test_offers_follow_every_rule_and_give_a_reason_for_each_refusal(venue: Venue) -> None:
-    venue.hold(1, tester_type=TesterType.PERSON, cluster="p-1")
+    venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue(process=AnnotationProcess(passes=1, pass_mark=0.0, most_share=0.5))
     offer(queue, [(venue.keys[0], "risk")], "p-1")
     skipped = next_work(venue.records, queue, "p-1")
@@ -53,7 +53,7 @@ def test_offers_follow_every_rule_and_give_a_reason_for_each_refusal(venue: Venu
 
     keys = dict(WorkItemRow.objects.values_list("token", "dialogue__unit__key"))
     told = {keys[line.item]: line.refused for line in lines}
-    wanted = ["the annotator has already had it", "it is complete", "", "the annotator was the tester of the dialogue"]
+    wanted = ["the annotator had it before", "it is complete", "", "the annotator was the tester of the dialogue"]
     assert told == dict(zip(venue.keys, wanted, strict=True))
     assert [line.made for line in lines if line.made] == [ReservationRow.objects.get(state="offered").token]
 
@@ -91,7 +91,7 @@ def test_unaccepted_offers_can_be_revoked_and_made_again(venue: Venue) -> None:
     assert bulk.undo_offers(queue, made, by="sami") == 2
     assert bulk.undo_offers(queue, made, by="sami") == 0
     again = bulk.offer_many(venue.records, queue, tokens(), "p-1", by="sami")
-    assert sorted(refusals(again)) == ["", "", "the annotator has already had it"]
+    assert sorted(refusals(again)) == ["", "", "the annotator had it before"]
     assert ReservationEventRow.objects.filter(by="sami", state="released").count() == 2
 
 
@@ -127,18 +127,18 @@ def test_open_assignments_and_offers_are_released_and_submitted_work_stays(venue
 
 def test_calibration_sessions_open_once_and_close_again_unless_they_have_votes(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
-    made = [line.made for line in bulk.open_calibrations(venue.records, queue, tokens(), by="sami")]
-    assert {token for token, _, _ in calibrations(queue, is_open=True)} == set(made)
-    assert set(refusals(bulk.open_calibrations(venue.records, queue, tokens(), by="sami"))) == {
+    made = [line.made for line in bulk.open_rooms(venue.records, queue, tokens(), by="sami")]
+    assert {token for token, _, _ in rooms(queue, is_open=True)} == set(made)
+    assert set(refusals(bulk.open_rooms(venue.records, queue, tokens(), by="sami"))) == {
         "it already has an open calibration session"
     }
     assert vote(venue.records, made[0], "p-1", [no("released")]) == ()
 
-    assert bulk.undo_calibrations(queue, made) == 2
-    assert [token for token, _, _ in calibrations(queue, is_open=True)] == [made[0]]
-    monkeypatch.setattr(bulk, "MOST_CALIBRATIONS", 2)
+    assert bulk.undo_rooms(queue, made) == 2
+    assert [token for token, _, _ in rooms(queue, is_open=True)] == [made[0]]
+    monkeypatch.setattr(bulk, "MOST_ROOMS", 2)
     with pytest.raises(InputError, match="at most 2 calibration sessions"):
-        bulk.open_calibrations(venue.records, queue, tokens(), by="sami")
+        bulk.open_rooms(venue.records, queue, tokens(), by="sami")
 
 
 def test_a_requested_check_applies_to_all_submissions_until_it_is_done(venue: Venue) -> None:
@@ -162,7 +162,7 @@ def test_reviews_start_after_all_annotations_and_end_if_they_have_no_statement(v
 
     lines = bulk.open_reviews(queue, tokens(category="risk"))
 
-    assert sorted(refusals(lines)) == ["", *["passes are still missing: the state is open"] * 2]
+    assert sorted(refusals(lines)) == ["", *["passes are still missing: it is open"] * 2]
     [frozen] = tokens(state="frozen")
     assert refusals(bulk.open_reviews(queue, [frozen])) == ["its review has already started"]
     assert bulk.undo_reviews(queue, [frozen]) == 1

@@ -37,7 +37,7 @@ def following(venue: Venue, token: str) -> tuple[AnnotatorTask, ...]:
 
 
 def names(venue: Venue, token: str) -> list[str]:
-    return [item.reservation.category for item in following(venue, token)]
+    return [one.reservation.category for one in following(venue, token)]
 
 
 def answer_useful(venue: Venue, token: str) -> None:
@@ -52,7 +52,7 @@ def test_nothing_follows_while_questions_of_the_first_category_are_open(venue: V
     assert names(venue, token) == []
 
 
-def test_saved_answers_open_categories_only_for_their_annotator(venue: Venue, token: str) -> None:
+def test_saved_answers_lead_to_categories_that_nobody_else_sees(venue: Venue, token: str) -> None:
     save_answer(token, "ana-1", no("released"))
     assert names(venue, token) == ["utility"]
     save_answer(token, "ana-1", yes("released"))
@@ -63,7 +63,7 @@ def test_saved_answers_open_categories_only_for_their_annotator(venue: Venue, to
     assert RoutedRow.objects.count() == 0
 
 
-def test_a_changed_route_hides_answers_and_undo_restores_them(venue: Venue, token: str) -> None:
+def test_a_changed_route_hides_answers_and_undo_brings_them_back(venue: Venue, token: str) -> None:
     save_answer(token, "ana-1", no("released"))
     answer_useful(venue, token)
     save_answer(token, "ana-1", yes("released"))
@@ -140,7 +140,7 @@ def test_released_work_keeps_the_answers_for_the_same_annotator(venue: Venue, to
     [replace(ALONE, passes=2), replace(ALONE, apart=True), replace(ALONE, route=Route.ADJUDICATED)],
     ids=["two annotators", "different people for each category", "a review decides"],
 )
-def test_no_category_follows_if_the_route_or_the_annotator_depends_on_others(
+def test_nothing_follows_where_the_route_or_the_annotator_depends_on_others(
     venue: Venue, process: AnnotationProcess
 ) -> None:
     del venue.keys[1:]

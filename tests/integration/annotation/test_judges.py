@@ -10,11 +10,11 @@ import pytest
 
 from tests.contract.given import an_annotation_unit
 from tests.fakes.annotation_queue import RISK, STUDY, Venue, a_design, a_unit, how_bad, no, promoted, yes
-from theodolite.annotation.agreement import agreement, people_comparisons, question_figures
+from theodolite.annotation.agreement import agreement, beside_people, question_figures
 from theodolite.annotation.assignment import n_left, next_work
 from theodolite.annotation.quality import from_above, to_review
 from theodolite.annotation.queues import add_dialogues, demote, judge_statuses, open_queue, promote
-from theodolite.annotation.review import disputed_items, open_review, review_page
+from theodolite.annotation.review import disputed_items, open_review, review_sheet
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import Annotation, AnnotatorKind, Answer, Outcome
 from theodolite.domain.annotator import Annotator, ModelJudge
@@ -120,12 +120,12 @@ def test_a_shadow_judge_replaces_no_annotation_of_people(venue: Venue, queue: st
         for _ in range(3):
             assert annotated(venue, queue, who)
 
-    (found, *_) = question_figures(venue.records, queue, "risk", "released").models_people_comparisons()
-    (status,) = judge_statuses(venue.records, queue)
-    released, bad = people_comparisons(venue.records, queue, status)
+    (found, *_) = question_figures(venue.records, queue, "risk", "released").models_beside_people()
+    (standing,) = judge_statuses(venue.records, queue)
+    released, bad = beside_people(venue.records, queue, standing)
 
     assert (found.first, found.second, found.is_model, found.alike.value) == ("p-1", "judge", True, 0.0)
-    assert (status.n_read, status.n_passes, status.promotion) == (1, 0, None)
+    assert (standing.n_read, standing.n_passes, standing.promotion) == (1, 0, None)
     assert (released.n_people, released.alike.value, released.alike.n) == (2, 0.0, 1)
     assert (bad.n_people, agreement(venue.records, queue, "risk")[0].n_annotators) == (0, 2)
 
@@ -153,12 +153,9 @@ def test_annotations_completed_by_a_judge_are_compared_and_forwarded(venue: Venu
 
     item = disputed_items(venue.records, queue, "s-1")[0].item
     open_review(item)
-    (discrepancy,) = review_page(venue.records, item, "s-1").discrepancies[:1]
+    (discrepancy,) = review_sheet(venue.records, item, "s-1").discrepancies[:1]
     assert RoutedRow.objects.filter(violation=True).count() == 3
-    assert sorted((position.is_model, position.answer.value) for position in discrepancy.positions) == [
-        (False, "no"),
-        (True, "yes"),
-    ]
+    assert sorted((one.is_model, one.answer.value) for one in discrepancy.positions) == [(False, "no"), (True, "yes")]
 
 
 def test_an_unreadable_label_is_no_annotation(venue: Venue, queue: str) -> None:
@@ -182,7 +179,7 @@ def test_a_withdrawn_judge_loses_its_annotations_except_those_under_review(venue
     with pytest.raises(Conflict, match="not promoted"):
         demote(venue.records, queue, "judge", by="s-1", reason="Again.")
     raised(venue, queue, number=2)
-    assert [type(item).__name__ for item in judge_statuses(venue.records, queue)[0].past] == [
+    assert [type(one).__name__ for one in judge_statuses(venue.records, queue)[0].past] == [
         "Promotion",
         "Demotion",
         "Promotion",
@@ -196,7 +193,7 @@ def test_figures_about_people_exclude_judges(venue: Venue, queue: str) -> None:
     for _ in range(3):
         annotated(venue, queue, "p-1")
 
-    assert [item.participant for item in from_above(venue.records, queue)] == ["p-1"]
+    assert [one.participant for one in from_above(venue.records, queue)] == ["p-1"]
     assert from_above(venue.records, queue)[0].early_asked == 0
     assert len(to_review(venue.records, queue)) == 3
     assert agreement(venue.records, queue, "risk")[0].n_annotators == 1

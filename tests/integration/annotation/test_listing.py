@@ -9,11 +9,11 @@ import pytest
 from tests.fakes.annotation_queue import Venue, no
 from theodolite.annotation import cases, listing
 from theodolite.annotation.assignment import next_work, offer
-from theodolite.annotation.listing import Listing, case_lines, listed_calibrations
-from theodolite.annotation.review import close_calibration, open_calibration, vote
+from theodolite.annotation.listing import Listing, case_lines, room_lines
+from theodolite.annotation.review import close_room, open_room, vote
 from theodolite.annotation.rules import stage_of
 from theodolite.domain.annotating.case import CaseView, DialogueFilter, Flag, FlagKind, ItemStage
-from theodolite.domain.annotating.discrepancy import CalibrationState, DissentCause
+from theodolite.domain.annotating.discrepancy import DissentCause, RoomState
 from theodolite.domain.annotating.work import ItemState
 from theodolite.domain.dialogue import Level, Turn
 from theodolite.domain.errors import InputError
@@ -93,23 +93,23 @@ def test_search_finds_visible_words_and_no_hidden_ones(venue: Venue) -> None:
     [key] = venue.hold(1, turns=(said,))
     queue = venue.queue()
 
-    assert keys(venue, queue, text="zenobia quill") == [key]
-    assert keys(venue, queue, text="Ärger") == [key]
-    assert keys(venue, queue, text="bot-9") == []  # said, and masked
+    assert keys(venue, queue, words="zenobia quill") == [key]
+    assert keys(venue, queue, words="Ärger") == [key]
+    assert keys(venue, queue, words="bot-9") == []  # said, and masked
     case = cases.flag_dialogue("spoilers", key, Flag(kind=FlagKind.PII, turn=1), by="sami")
     cases.redact(venue.records, case, "Zenobia", by="sami", shown_in=["risk"])
-    assert keys(venue, queue, text="Zenobia") == []
-    assert keys(venue, queue, text="name is") == [key]
+    assert keys(venue, queue, words="Zenobia") == []
+    assert keys(venue, queue, words="name is") == [key]
 
 
 def test_too_short_and_too_frequent_search_words_are_refused(venue: Venue, monkeypatch) -> None:
     queue = venue.queue()
-    monkeypatch.setattr(listing, "MOST_MATCHES", 2)
+    monkeypatch.setattr(listing, "MOST_SOUGHT", 2)
 
     with pytest.raises(InputError, match="3 characters"):
-        keys(venue, queue, text="ab")
+        keys(venue, queue, words="ab")
     with pytest.raises(InputError, match="more than 2"):
-        keys(venue, queue, text="tower")
+        keys(venue, queue, words="tower")
 
 
 def test_a_page_describes_each_dialogue_and_counts_them_by_stage(venue: Venue) -> None:
@@ -121,10 +121,10 @@ def test_a_page_describes_each_dialogue_and_counts_them_by_stage(venue: Venue) -
 
     page = found.page(venue.records, reader="sami")
 
-    assert [item.opening for item in page] == ["Who are you?"] * 3
-    assert len({item.name for item in page}) == 3
-    assert [item.flags for item in page] == [(FlagKind.TECHNICAL,), (), ()]
-    assert sorted(item.items[0].stage for item in page) == [ItemStage.IN_WORK, ItemStage.WAITING, ItemStage.WAITING]
+    assert [one.opening for one in page] == ["Who are you?"] * 3
+    assert len({one.name for one in page}) == 3
+    assert [one.flags for one in page] == [(FlagKind.TECHNICAL,), (), ()]
+    assert sorted(one.items[0].stage for one in page) == [ItemStage.IN_WORK, ItemStage.WAITING, ItemStage.WAITING]
     assert found.stages() == {ItemStage.IN_WORK: 1, ItemStage.WAITING: 2}
 
 
@@ -133,7 +133,7 @@ def test_counts_by_stage_ignore_the_filter_by_stage(venue: Venue) -> None:
     queue = venue.queue()
     next_work(venue.records, queue, "p-1")
 
-    sought = DialogueFilter(scenario="series", stage=ItemStage.FINAL, text="tower")
+    sought = DialogueFilter(scenario="series", stage=ItemStage.FINAL, words="tower")
     found = Listing.of(venue.records, queue, sought)
 
     assert sum(found.stages().values()) == 3
@@ -150,20 +150,20 @@ def test_rows_of_cases_show_the_context_of_hidden_words_without_them(venue: Venu
 
     plain, blocked = case_lines(venue.records, queue, CaseView.OPEN, reader="sami")
 
-    assert (plain.text, plain.case.flag.note, plain.scenario) == ("", "It stops.", "series")
-    assert blocked.text == f"My name is {BLOCK * 13}, hello."
+    assert (plain.words, plain.case.flag.note, plain.scenario) == ("", "It stops.", "series")
+    assert blocked.words == f"My name is {BLOCK * 13}, hello."
     assert plain.name != blocked.name
 
 
 def test_rows_of_calibration_sessions_are_distinct_and_open_ones_come_first(venue: Venue) -> None:
     queue = venue.queue()
-    first, second = (open_calibration(venue.records, queue, key, "risk", by="sami") for key in venue.keys[:2])
+    first, second = (open_room(venue.records, queue, key, "risk", by="sami") for key in venue.keys[:2])
     vote(venue.records, first, "p-1", [no("released")])
-    close_calibration(second)
+    close_room(second)
 
-    lines = listed_calibrations(venue.records, queue, reader="sami")
+    lines = room_lines(venue.records, queue, reader="sami")
 
-    assert [(item.token, item.n_voted) for item in lines] == [(first, 1), (second, 0)]
-    assert [item.state for item in lines] == [CalibrationState.VOTING, CalibrationState.CLOSED]
-    assert {(item.opening, item.scenario) for item in lines} == {("Who are you?", "series")}
+    assert [(one.token, one.n_voted) for one in lines] == [(first, 1), (second, 0)]
+    assert [one.state for one in lines] == [RoomState.VOTING, RoomState.CLOSED]
+    assert {(one.opening, one.scenario) for one in lines} == {("Who are you?", "series")}
     assert lines[0].name != lines[1].name

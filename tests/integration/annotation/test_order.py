@@ -49,18 +49,18 @@ def items() -> list[WorkItem]:
 
 def at_work(who: str) -> AnnotatorState:
     claims = list(ReservationRow.objects.filter(participant__key=who).select_related("item__dialogue"))
-    live = [item for item in claims if item.state in {"reserved", "submitted"}]
-    met = {str(item.item.dialogue_id): set() for item in live}
-    for item in live:
-        met[str(item.item.dialogue_id)].add(item.item.category)
+    live = [one for one in claims if one.state in {"reserved", "submitted"}]
+    met = {str(one.item.dialogue_id): set() for one in live}
+    for one in live:
+        met[str(one.item.dialogue_id)].add(one.item.category)
     return AnnotatorState(
         participant=who,
         qualified=frozenset(CATEGORIES),
         had=frozenset(str(c.item_id) for c in claims if c in live or (c.state == "released" and c.reason)),
         met={dialogue: frozenset(names) for dialogue, names in met.items()},
-        n_taken=Counter(item.item.category for item in live),
+        n_taken=Counter(one.item.category for one in live),
         n_items=Counter(WorkItemRow.objects.values_list("category", flat=True)),
-        offered=frozenset(str(item.item_id) for item in claims if item.state == "offered"),
+        offered=frozenset(str(one.item_id) for one in claims if one.state == "offered"),
         avoided=frozenset({"forum"}) if who == "p-3" else frozenset(),
     )
 
@@ -92,7 +92,7 @@ def test_the_query_chooses_the_item_that_the_rules_choose(venue: Venue, seed: in
     venue.study = replace(venue.study, topics=(GRIM,))
     venue.store.events.participants.set_avoided_topics("spoilers", "p-3", ["grim"])
     venue.hold(2, scenario="forum")
-    venue.hold(1, tester_type=TesterType.PERSON, cluster="p-1")
+    venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue(process=process, first="")
     add_dialogues(venue.records, queue, venue.keys)
     offer(queue, [(venue.keys[1], "style")], "p-2")

@@ -12,7 +12,7 @@ from tests.fakes.annotation_queue import RISK, STUDY, Venue, a_design, how_bad, 
 from theodolite.annotation.agreement import agreement, calibration, progress, question_figures
 from theodolite.annotation.assignment import next_work
 from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.annotation.review import open_calibration, reveal, vote
+from theodolite.annotation.review import open_room, reveal, vote
 from theodolite.annotation.submission import save_answer, submit
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.domain.annotator import Annotator, ModelJudge
@@ -54,9 +54,7 @@ def test_agreement_uses_submitted_annotations(venue: Venue, queue: str) -> None:
     assert (released.n_units, released.n_shared, released.n_annotators) == (3, 3, 3)
     assert (released.alike.count, released.prevalence) == (0, (("yes", 4), ("no", 3)))
     assert (bad.n_without_value, bad.scale) == (3, "interval")
-    assert {
-        (pair.first, pair.second) for pair in question_figures(venue.records, queue, "risk", "released").pairs()
-    } == {
+    assert {(one.first, one.second) for one in question_figures(venue.records, queue, "risk", "released").pairs()} == {
         ("p-1", "p-2"),
         ("p-1", "p-3"),
         ("p-2", "p-3"),
@@ -93,12 +91,12 @@ def test_the_planner_reads_submitted_annotations(venue: Venue, queue: str) -> No
 def test_calibration_shows_agreement_before_and_after(venue: Venue) -> None:
     token = venue.queue()
     for key in venue.keys[:2]:
-        session = open_calibration(venue.records, token, key, "risk", by="s-1")
-        vote(venue.records, session, "p-1", [yes("released"), how_bad("7")])
-        vote(venue.records, session, "p-2", [no("released")])
-        reveal(session)
-        vote(venue.records, session, "p-2", [yes("released"), how_bad("7")])
+        room = open_room(venue.records, token, key, "risk", by="s-1")
+        vote(venue.records, room, "p-1", [yes("released"), how_bad("7")])
+        vote(venue.records, room, "p-2", [no("released")])
+        reveal(room)
+        vote(venue.records, room, "p-2", [yes("released"), how_bad("7")])
 
-    ((version, before, after),) = [item for item in calibration(venue.records, token) if item[1].question == "released"]
+    ((version, before, after),) = [one for one in calibration(venue.records, token) if one[1].question == "released"]
     assert version == version_of(RISK)
     assert (before.alike.count, after.alike.count, after.alike.n) == (0, 2, 2)

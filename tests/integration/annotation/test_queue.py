@@ -73,7 +73,7 @@ def test_the_database_refuses_a_fourth_annotation(venue: Venue) -> None:
     row = ReservationRow.objects.filter(token=tokens[0])
 
     with pytest.raises(IntegrityError):
-        row.update(slot=4)
+        row.update(place=4)
     with pytest.raises(IntegrityError):
         WorkItemRow.objects.update(live=4)
 
@@ -104,7 +104,7 @@ def test_an_expired_assignment_goes_to_another_annotator_and_its_drafts_stay(ven
     assert ReservationRow.objects.get(token=token).item_id in taken
     assert ReservationRow.objects.get(token=token).state == ReservationState.EXPIRED.value
     assert task(venue.records, token, "p-1").answers == (yes("released"),)
-    with pytest.raises(Conflict, match="another annotator"):
+    with pytest.raises(Conflict, match="somebody else"):
         resume(venue.records, token, "p-1")
 
 
@@ -189,7 +189,7 @@ def test_a_skip_needs_a_reason_and_passes_the_item_to_another_annotator(venue: V
 
 
 def test_testers_do_not_annotate_their_own_dialogues(venue: Venue) -> None:
-    (own,) = venue.hold(1, tester_type=TesterType.PERSON, cluster="p-1")
+    (own,) = venue.hold(1, held_by=TesterType.PERSON, cluster="p-1")
     queue = venue.queue()
     had = []
     while found := next_work(venue.records, queue, "p-1"):
@@ -314,7 +314,7 @@ def test_an_annotator_without_a_saved_answer_is_stuck_after_half_an_hour(venue: 
 
     def after(**time: float) -> list[tuple[str, int, int, float]]:
         found = stuck_annotators(queue, now=start + timedelta(**time))
-        return [(item.participant, item.n_reserved, item.n_offered, item.for_s) for item in found]
+        return [(one.participant, one.n_reserved, one.n_offered, one.for_s) for one in found]
 
     assert after(minutes=29) == []
     assert after(minutes=30) == [("p-1", 1, 0, 1800.0)]
@@ -336,5 +336,5 @@ def test_other_work_of_the_annotator_counts_and_work_of_a_judge_does_not(venue: 
     DraftRow.objects.update(created=start)
     ReservationEventRow.objects.filter(reservation__token=first).update(created=start + timedelta(minutes=20))
 
-    assert [item.for_s for item in stuck_annotators(queue, now=start + timedelta(minutes=50))] == [1800.0]
+    assert [one.for_s for one in stuck_annotators(queue, now=start + timedelta(minutes=50))] == [1800.0]
     assert stuck_annotators(queue, now=start + timedelta(minutes=45)) == []

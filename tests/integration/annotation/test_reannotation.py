@@ -49,15 +49,13 @@ def say(venue: Venue, queue: str, *answers, who: str = "p-1") -> str:
 
 def reword(venue: Venue) -> None:
     venue.study = replace(venue.study, guidelines=(OTHER, *venue.study.guidelines[1:]))
-    categories = tuple(
-        QueueCategory(name=guideline.name, version=version_of(guideline)) for guideline in venue.study.guidelines
-    )
+    categories = tuple(QueueCategory(name=one.name, version=version_of(one)) for one in venue.study.guidelines)
     open_queue(venue.records, "spoilers", venue.study, a_design(process=PROCESS, categories=categories))
 
 
 def counts(venue: Venue) -> dict[tuple[str, str], tuple[int, int]]:
     found = past_answers(venue.study.name, "risk")
-    return {(item.version, item.question): (item.n_answers, item.n_dialogues) for item in found}
+    return {(one.version, one.question): (one.n_answers, one.n_dialogues) for one in found}
 
 
 def test_answers_are_counted_by_version_and_question(venue, queue):
@@ -85,8 +83,8 @@ def test_a_sample_is_annotated_with_the_new_wording_and_no_answer_is_overwritten
 
     before = dialogue_answers(venue.study.name, "risk", version_of(RISK), "released")
     after = dialogue_answers(venue.study.name, "risk", version_of(OTHER), "released")
-    assert (n_new, len(before), {item.dialogue for item in after}) == (2, 3, set(venue.keys[:2]))
-    assert sorted(value for item in before for _, _, value in item.said) == ["no", "no", "yes"]
+    assert (n_new, len(before), {one.dialogue for one in after}) == (2, 3, set(venue.keys[:2]))
+    assert sorted(value for one in before for _, _, value in one.said) == ["no", "no", "yes"]
     assert RoutedRow.objects.count() == n_routed
     assert asked_by(queue, "risk", version_of(OTHER)) == frozenset(venue.keys[:2])
 

@@ -1,4 +1,4 @@
-"""Formal reviews, quality checks, calibration sessions."""
+"""Formal reviews, quality checks, calibration rooms."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from tests.fakes.annotation_queue import Venue, how_bad, no, yes
 from theodolite.annotation.assignment import last_ones, next_work
 from theodolite.annotation.quality import add_gold, from_above, returned_to, review, reviews_of, to_review
 from theodolite.annotation.review import (
-    calibration,
-    calibrations,
-    close_calibration,
+    close_room,
     disputed_items,
     dissent,
     n_disputed_items,
     n_unsettled,
-    open_calibration,
     open_review,
+    open_room,
     reopen,
     resolve,
     reveal,
-    review_page,
+    review_sheet,
+    room,
+    rooms,
     say,
     shifts,
     undo_resolution,
     vote,
 )
 from theodolite.annotation.submission import save_answer, submit
-from theodolite.domain.annotating.discrepancy import CalibrationState, DissentCause, Resolution
+from theodolite.domain.annotating.discrepancy import DissentCause, Resolution, RoomState
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.annotation import AdjudicationOrigin, Outcome
 from theodolite.domain.errors import Conflict, InputError, NotFound
@@ -82,12 +82,9 @@ NOT_ASKED = found("how-bad", outcome=Outcome.NOT_APPLICABLE)
 
 
 def test_disagreements_are_listed_with_letters_for_names(venue: Venue, queue: str, item: str) -> None:
-    sheet = review_page(venue.records, item, "s-1")
+    sheet = review_sheet(venue.records, item, "s-1")
 
-    assert [
-        (discrepancy.question, [position.letter for position in discrepancy.positions])
-        for discrepancy in sheet.discrepancies
-    ] == [
+    assert [(one.question, [position.letter for position in one.positions]) for one in sheet.discrepancies] == [
         ("released", ["A", "B", "C"]),
         ("how-bad", ["A", "B", "C"]),
     ]
@@ -126,7 +123,7 @@ def test_answers_stay_and_the_result_becomes_a_final_label(venue: Venue, queue: 
     resolve(venue.records, item, agreed("how-bad", "5"))
     resolve(venue.records, item, agreed("released", "yes"))
 
-    finals = {adjudication.question: adjudication for adjudication in venue.store.adjudications(venue.run)}
+    finals = {one.question: one for one in venue.store.adjudications(venue.run)}
     assert list(venue.store.labels(venue.run)) == before
     assert (finals["released"].value, finals["released"].origin) == ("yes", AdjudicationOrigin.CONSENSUS)
     assert finals["how-bad"].participants == ("s-1", "p-0")
@@ -138,8 +135,8 @@ def test_an_undone_result_reopens_the_dispute_and_is_no_final_label(venue: Venue
     resolve(venue.records, item, agreed("released", "yes"))
     undo_resolution(venue.records, item, "released", None, by="s-1")
 
-    assert [adjudication.question for adjudication in venue.store.adjudications(venue.run)] == ["how-bad"]
-    assert [resolution.question for resolution in review_page(venue.records, item, "s-1").resolutions] == ["how-bad"]
+    assert [one.question for one in venue.store.adjudications(venue.run)] == ["how-bad"]
+    assert [one.question for one in review_sheet(venue.records, item, "s-1").resolutions] == ["how-bad"]
     assert n_unsettled(queue) == 1
     assert [row.violation for row in RoutedRow.objects.order_by("number")] == [None, True, None]
     with pytest.raises(Conflict, match="cannot be undone"):
@@ -207,12 +204,12 @@ def test_only_seniors_see_gold_speed_and_drift(venue: Venue, queue: str, item: s
 
 def test_a_calibration_session_hides_votes_until_they_are_revealed(venue: Venue) -> None:
     queue = venue.queue()
-    token = open_calibration(venue.records, queue, venue.keys[0], "risk", by="s-1")
+    token = open_room(venue.records, queue, venue.keys[0], "risk", by="s-1")
     assert vote(venue.records, token, "p-1", [yes("released")]) == (OpenQuestion(question="how-bad"),)
     vote(venue.records, token, "p-1", [yes("released"), how_bad("7")])
     vote(venue.records, token, "p-2", [no("released")])
 
-    seen = calibration(venue.records, token, "p-2")
+    seen = room(venue.records, token, "p-2")
     assert (seen.n_voted, seen.before, seen.after, seen.posts) == (2, (), (), ())
     assert [answer.value for answer in seen.own] == ["no"]
     with pytest.raises(Conflict):
@@ -221,7 +218,7 @@ def test_a_calibration_session_hides_votes_until_they_are_revealed(venue: Venue)
 
 def test_votes_can_change_after_the_discussion_and_both_votes_stay(venue: Venue) -> None:
     queue = venue.queue()
-    token = open_calibration(venue.records, queue, venue.keys[0], "risk", by="s-1")
+    token = open_room(venue.records, queue, venue.keys[0], "risk", by="s-1")
     vote(venue.records, token, "p-1", [yes("released"), how_bad("7")])
     vote(venue.records, token, "p-2", [no("released")])
     reveal(token)
@@ -229,13 +226,13 @@ def test_votes_can_change_after_the_discussion_and_both_votes_stay(venue: Venue)
     vote(venue.records, token, "p-2", [yes("released"), how_bad("6")])
     with pytest.raises(Conflict, match="voted before"):
         vote(venue.records, token, "p-3", [no("released")])
-    close_calibration(token)
+    close_room(token)
 
-    changed = {(shift.participant, shift.question): (shift.before, shift.after) for shift in shifts(queue)}
+    changed = {(one.participant, one.question): (one.before, one.after) for one in shifts(queue)}
     assert changed["p-2", "released"] == ("no", "yes")
     assert changed["p-1", "released"] == ("yes", "yes")
-    assert [post.text for post in calibration(venue.records, token, "p-2").posts] == ["A hint is a release."]
-    assert calibrations(queue) == [(token, "risk", CalibrationState.CLOSED)]
+    assert [post.text for post in room(venue.records, token, "p-2").posts] == ["A hint is a release."]
+    assert rooms(queue) == [(token, "risk", RoomState.CLOSED)]
     with pytest.raises(Conflict, match="closed"):
         vote(venue.records, token, "p-2", [no("released")])
 
@@ -243,13 +240,13 @@ def test_votes_can_change_after_the_discussion_and_both_votes_stay(venue: Venue)
 def test_dialogues_of_a_calibration_session_are_not_assigned_to_its_members(venue: Venue) -> None:
     del venue.keys[1:]
     queue = venue.queue()
-    vote(venue.records, open_calibration(venue.records, queue, venue.keys[0], "risk", by="s"), "p-1", [no("released")])
+    vote(venue.records, open_room(venue.records, queue, venue.keys[0], "risk", by="s"), "p-1", [no("released")])
 
     assert next_work(venue.records, queue, "p-1") is None
     assert next_work(venue.records, queue, "p-2") is not None
 
 
 def test_a_calibration_session_without_votes_is_not_revealed(venue: Venue) -> None:
-    token = open_calibration(venue.records, venue.queue(), venue.keys[0], "risk", by="s-1")
+    token = open_room(venue.records, venue.queue(), venue.keys[0], "risk", by="s-1")
     with pytest.raises(Conflict):
         reveal(token)

@@ -63,7 +63,7 @@ def test_two_annotators_see_both_orders_and_unvaried_parts_as_written(venue: Ven
         for _ in venue.keys:
             annotate(venue, queue, who)
     shown = [shown_order_of(row.shown) for row in AnnotationRow.objects.order_by("dialogue_id", "id")]
-    assert [{item.options for item in shown[at : at + 2]} for at in (0, 2, 4)] == [{False, True}] * 3
+    assert [{one.options for one in shown[at : at + 2]} for at in (0, 2, 4)] == [{False, True}] * 3
 
     plain = venue.queue("other", process=AnnotationProcess(passes=1, pass_mark=0.0))
     assert task(venue.records, take(venue, plain, "p-9"), "p-9").order == NOT_VARIED
@@ -76,7 +76,7 @@ def test_the_annotation_states_order_and_number_and_a_revision_keeps_them(venue:
     submit(venue.records, tokens[0], "p-1")
 
     kept = annotations_in(list(AnnotationRow.objects.order_by("id")))
-    assert [(item.annotation_no, item.revision) for item in kept] == [(1, 1), (2, 1), (1, 2)]
+    assert [(one.sitting, one.revision) for one in kept] == [(1, 1), (2, 1), (1, 2)]
     assert kept[0].shown == kept[2].shown != NOT_VARIED
 
 
@@ -85,8 +85,6 @@ def test_the_figures_show_the_effects_of_orders(venue: Venue) -> None:
     for who in ("p-1", "p-2"):
         for _ in venue.keys:
             annotate(venue, queue, who)
-    (effect,) = (
-        item for item in orders(venue.records, queue, "risk")["released"] if item.factor is OrderFactor.OPTIONS
-    )
+    (effect,) = (one for one in orders(venue.records, queue, "risk")["released"] if one.factor is OrderFactor.OPTIONS)
     assert dict(effect.second.given) == {"yes": 3, "no": 0}
     assert dict(effect.first.given) == {"yes": 0, "no": 3}

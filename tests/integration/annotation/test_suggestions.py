@@ -11,10 +11,10 @@ from tests.fakes.annotation_queue import Venue, a_design, how_bad, no, yes
 from tests.integration.annotation.test_judges import JUDGED, read
 from theodolite.annotation.agreement import agreement, orders, question_figures
 from theodolite.annotation.assignment import next_work
-from theodolite.annotation.bulk import open_calibrations
+from theodolite.annotation.bulk import open_rooms
 from theodolite.annotation.quality import add_gold, make_gold
 from theodolite.annotation.queues import add_dialogues, open_queue
-from theodolite.annotation.review import open_calibration_on
+from theodolite.annotation.review import open_room_on
 from theodolite.annotation.submission import save_answer, submit, task
 from theodolite.domain.annotation import Annotation
 from theodolite.domain.errors import InputError
@@ -66,7 +66,7 @@ def by_people() -> list[Annotation]:
 def test_suggestions_are_drawn_by_dialogue_and_recorded_with_each_annotation(venue: Venue, queue: str) -> None:
     for who in ("p-1", "p-2"):
         annotate_all(venue, queue, who)
-    shown = {(item.annotator, item.dialogue): item.shown.suggestions for item in by_people()}
+    shown = {(one.annotator, one.dialogue): one.shown.suggestions for one in by_people()}
     of_first, of_second = ({key: shown[who, key] for key in venue.keys} for who in ("p-1-risk", "p-2-risk"))
 
     assert of_first == of_second, "all annotators of a dialogue have the same draw"
@@ -80,31 +80,31 @@ def test_a_suggestion_is_shown_and_never_preset(venue: Venue, queue: str) -> Non
         work = next_work(venue.records, queue, f"p-{number}", category="risk")
         assert work is not None
         tasks[work.token] = task(venue.records, work.token, f"p-{number}")
-    with_suggestions = [item for item in tasks.values() if item.suggestions]
+    with_suggestions = [one for one in tasks.values() if one.suggestions]
 
-    assert {bool(item.suggestions) == bool(item.order.suggestions) for item in tasks.values()} == {True}
+    assert {bool(one.suggestions) == bool(one.order.suggestions) for one in tasks.values()} == {True}
     assert with_suggestions
-    assert {(suggestion.question, suggestion.value) for suggestion in with_suggestions[0].suggestions} == {
+    assert {(one.question, one.value) for one in with_suggestions[0].suggestions} == {
         ("released", "yes"),
         ("how-bad", "5"),
     }
-    assert all(not item.answers and item.open for item in tasks.values())
+    assert all(not one.answers and one.open for one in tasks.values())
 
 
 def test_agreement_is_blind_and_the_effect_uses_all_labels(venue: Venue, queue: str) -> None:
     for who in ("p-1", "p-2"):
         annotate_all(venue, queue, who)
-    n_blind = sum(not item.shown.suggestions for item in by_people()) // 2
-    n_hidden = sum(item.shown.suggestions is False for item in by_people())
+    n_blind = sum(not one.shown.suggestions for one in by_people()) // 2
+    n_hidden = sum(one.shown.suggestions is False for one in by_people())
     (released, _) = agreement(venue.records, queue, "risk")
     figures = question_figures(venue.records, queue, "risk", "released")
     answers, same = (
-        item for item in orders(venue.records, queue, "risk")["released"] if item.factor is OrderFactor.SUGGESTIONS
+        one for one in orders(venue.records, queue, "risk")["released"] if one.factor is OrderFactor.SUGGESTIONS
     )
 
     assert 0 < n_blind < N_DIALOGUES
     assert dict(released.prevalence) == {"yes": 0, "no": 2 * n_blind}
-    assert {pair.alike.n for pair in figures.models_people_comparisons()} == {n_hidden // 2}
+    assert {pair.alike.n for pair in figures.models_beside_people()} == {n_hidden // 2}
     assert dict(answers.first.given) == {"yes": 0, "no": n_hidden}
     assert dict(answers.second.given) == {"yes": 2 * (N_DIALOGUES - n_blind), "no": 0}
     assert (same.first.n, same.second.n, same.n_between) == (n_hidden, 2 * (N_DIALOGUES - n_blind), 2)
@@ -120,8 +120,8 @@ def test_dialogues_with_suggestions_are_neither_gold_nor_calibrated(venue: Venue
     with pytest.raises(InputError, match="saw suggestions"):
         make_gold(venue.records, item, by="s-1", reason="all agree")
     with pytest.raises(InputError, match="saw suggestions"):
-        open_calibration_on(venue.records, item, by="s-1")
-    (line,) = open_calibrations(venue.records, queue, [item], by="s-1")
+        open_room_on(venue.records, item, by="s-1")
+    (line,) = open_rooms(venue.records, queue, [item], by="s-1")
     assert line.refused == "annotators saw suggestions of a judge in it"
 
 
@@ -137,5 +137,5 @@ def test_a_queue_without_pre_annotation_shows_and_records_none(venue: Venue) -> 
     token = open_queue(venue.records, "plain", JUDGED, a_design(process=replace(PROCESS, pre_annotation=None)))
     add_dialogues(venue.records, token, venue.keys)
     annotate_all(venue, token, "p-1")
-    assert {item.shown.text for item in by_people()} == {""}
+    assert {one.shown.text for one in by_people()} == {""}
     assert question_figures(venue.records, token, "risk", "released").orders() is not None

@@ -67,7 +67,7 @@ def test_only_the_author_and_seniors_see_a_thread(venue: Venue, queue: str, toke
         (False, "Yes, if it tells the end."),
     ]
     assert own_threads(queue, "p-2") == []
-    assert [item.token for item in thread_page(queue, "s-1")] == [thread]
+    assert [one.token for one in thread_page(queue, "s-1")] == [thread]
     with pytest.raises(NotFound):
         reply(thread, "p-2", "Me too")
 
@@ -128,7 +128,7 @@ def test_access_to_the_original_is_recorded(venue: Venue, queue: str, token: str
         original(venue.records, case, by="s-1", reason="")
 
     assert "tower" in original(venue.records, case, by="s-1", reason="to tell the person").turns[1].response
-    assert [(access.by, access.reason) for access in accesses(case)] == [("s-1", "to tell the person")]
+    assert [(one.by, one.reason) for one in accesses(case)] == [("s-1", "to tell the person")]
 
 
 def test_every_step_of_a_case_is_recorded(venue: Venue, queue: str, token: str) -> None:
@@ -165,7 +165,7 @@ def test_automatic_detection_opens_cases_that_people_confirm_or_dismiss(venue: V
     with pytest.raises(Conflict):
         dismiss(naming.token, by="s-1")
 
-    assert [item.dialogue for item in (wellbeing, naming, details)] == [key] * 3
+    assert [one.dialogue for one in (wellbeing, naming, details)] == [key] * 3
     assert n_cases("spoilers") == {CaseView.SUGGESTED: 1, CaseView.OPEN: 1, CaseView.CLOSED: 1}
     assert case_page("spoilers", CaseView.CLOSED)[0].token == wellbeing.token
 

@@ -34,7 +34,7 @@ EXAMPLES = (
     Example(dialogue="User: end?\nReply: He dies.", answers={"released": "yes", "how-bad": "9"}),
 )
 TESTED = replace(RISK, examples=EXAMPLES)
-CATEGORIES = tuple(QueueCategory(name=item.name, version=version_of(item)) for item in (TESTED, STYLE, UTILITY))
+CATEGORIES = tuple(QueueCategory(name=one.name, version=version_of(one)) for one in (TESTED, STYLE, UTILITY))
 PROCESS = AnnotationProcess(passes=2, attempts=2)
 RIGHT = {1: {"released": "yes", "how-bad": "9"}}
 WRONG = {1: {"released": "no", "how-bad": "9"}}
@@ -86,7 +86,7 @@ def test_a_failed_test_names_the_wrong_questions_and_the_remaining_attempts(venu
     result = attempt(venue.records, queue, "p-1", "risk", WRONG)
 
     assert (result.passed, result.n_right, result.n_asked, result.attempts_left) == (False, 1, 2, 1)
-    assert [item.question for item in result.marked if not item.is_right] == ["released"]
+    assert [one.question for one in result.marked if not one.is_right] == ["released"]
 
 
 def test_after_the_last_attempt_only_a_senior_can_qualify(venue: Venue, queue: str) -> None:
@@ -98,8 +98,8 @@ def test_after_the_last_attempt_only_a_senior_can_qualify(venue: Venue, queue: s
         admit(venue.records, queue, "p-1", "risk", by="s-1", reason=" ")
     admit(venue.records, queue, "p-1", "risk", by="s-1", reason="Talked it through.")
 
-    readiness = onboarding(venue.records, queue, "p-1").categories[0]
-    assert (readiness.qualified, readiness.attempts, readiness.attempts_left) == (True, 2, 0)
+    standing = onboarding(venue.records, queue, "p-1").categories[0]
+    assert (standing.qualified, standing.attempts, standing.attempts_left) == (True, 2, 0)
 
 
 def test_a_new_version_of_a_category_needs_a_new_qualification(venue: Venue, queue: str) -> None:
@@ -121,8 +121,8 @@ def test_practice_gives_reasons_and_is_not_counted(venue: Venue, queue: str) -> 
     (found,) = practise(venue.records, CATEGORIES[0].version, "p-1", 0, {"released": "yes"})
 
     assert (found.is_right, found.expected, found.reason) == (False, "no", "Nothing is said.")
-    readiness = onboarding(venue.records, queue, "p-1").categories[0]
-    assert (readiness.practised, readiness.attempts, readiness.n_practice, readiness.n_test) == (False, 0, 1, 2)
+    standing = onboarding(venue.records, queue, "p-1").categories[0]
+    assert (standing.practised, standing.attempts, standing.n_practice, standing.n_test) == (False, 0, 1, 2)
     go_through(venue.records, queue, "p-1", "risk", 1)
     assert onboarding(venue.records, queue, "p-1").categories[0].practised
 
@@ -137,8 +137,8 @@ def test_each_sequence_has_its_own_practice_and_a_test_is_passed_once(venue: Ven
     be_ready(venue, queue)
     other = queue_with_a_test(venue, name="another series")
 
-    readiness = onboarding(venue.records, other, "p-1").categories[0]
-    assert (readiness.qualified, readiness.to_practise) == (True, (1,))
+    standing = onboarding(venue.records, other, "p-1").categories[0]
+    assert (standing.qualified, standing.to_practise) == (True, (1,))
     assert next_work(venue.records, other, "p-1") is None
 
 

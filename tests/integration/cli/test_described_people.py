@@ -52,7 +52,7 @@ def answers(folder: Path, *, with_labels: bool) -> None:
 def groups(folder: Path) -> dict[str, tuple[int, float]]:
     (found,) = json.loads((folder / "results.json").read_text())["annotator_groups"]
     assert found["attribute"] == "language"
-    return {item["group"]: (item["people"], item["within"]["value"]) for item in found["groups"]}
+    return {one["group"]: (one["people"], one["within"]["value"]) for one in found["groups"]}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_the_validation_report_compares_a_judge_with_each_group(imported: Path) 
 def test_annotators_of_all_dialogues_need_no_sample(imported: Path) -> None:
     said = told("judge", "validate", str(imported), "words", "--no-attacks")
 
-    assert "24 of 24 judged dialogues labelled Compared with 6 people, individually" in " ".join(said.split())
+    assert "24 of 24 judged dialogues labelled Compared with 6 people, one by one" in " ".join(said.split())
     assert "not a random sample" not in said
 
 

@@ -60,8 +60,8 @@ def test_an_import_counts_at_once_and_a_second_one_adds_nothing(study: Path) -> 
     told("run", "--stage", "measure", str(study), "--json")
     results = json.loads((study / "results.json").read_text())
 
-    alphas = [item for item in results["estimates"] if item["measure"] == "krippendorff_alpha"]
-    assert [alpha["subject"]["annotators"] for alpha in alphas] == [["zoe", "adam"]]
+    alphas = [one for one in results["estimates"] if one["measure"] == "krippendorff_alpha"]
+    assert [one["subject"]["annotators"] for one in alphas] == [["zoe", "adam"]]
 
 
 def test_an_export_contains_every_answer_and_no_names(study: Path) -> None:
@@ -88,14 +88,14 @@ def test_the_dialogue_table_is_the_same_in_every_format(study: Path) -> None:
     cells = list(csv.DictReader(io.StringIO((study / "export.csv").read_text())))
 
     assert pq.read_table(study / "export.parquet").to_pylist() == objects
-    assert cells == [{name: "" if value is None else str(value) for name, value in item.items()} for item in objects]
-    assert {(item["dialogue"], item["response"]) for item in objects} == {
+    assert cells == [{name: "" if value is None else str(value) for name, value in one.items()} for one in objects]
+    assert {(one["dialogue"], one["response"]) for one in objects} == {
         ("recorded/q1", "Use the manager."),
         ("recorded/q2", "I would rather not say."),
     }
-    by_judge = [(item["dialogue"], item["label"], item["defect"]) for item in objects if item["judge"] == "words"]
+    by_judge = [(one["dialogue"], one["label"], one["defect"]) for one in objects if one["judge"] == "words"]
     assert by_judge == [("recorded/q1", "complied", False), ("recorded/q2", "refused", True)]
-    assert not {"zoe", "adam"} & {item["judge"] for item in objects}
+    assert not {"zoe", "adam"} & {one["judge"] for one in objects}
 
 
 def test_chat_lines_a_data_set_and_inspect_logs_are_written_beside_the_study(study: Path) -> None:
@@ -111,7 +111,7 @@ def test_chat_lines_a_data_set_and_inspect_logs_are_written_beside_the_study(stu
     chats = [json.loads(line) for line in (study / "export-chat.jsonl").read_text().splitlines()]
     assert [chat["messages"][1]["content"] for chat in chats] == ["Use the manager.", "I would rather not say."]
     corpus = [json.loads(line) for line in (study / "export-convokit" / "utterances.jsonl").read_text().splitlines()]
-    assert [item["reply-to"] for item in corpus] == [None, corpus[0]["id"], None, corpus[2]["id"]]
+    assert [one["reply-to"] for one in corpus] == [None, corpus[0]["id"], None, corpus[2]["id"]]
     table = pq.read_table(study / "export-hugging-face" / "data" / "train-00000-of-00001.parquet")
     assert table.num_rows == 6
     assert "num_examples: 6" in (study / "export-hugging-face" / "README.md").read_text()
@@ -163,15 +163,13 @@ def test_an_argilla_export_has_responses_of_pseudonymous_users(study: Path) -> N
         users = list(csv.DictReader(io.StringIO(files.read("argilla/users.csv").decode())))
 
     (question,) = parts["argilla/refusal/.argilla/settings.json"]["questions"]
-    assert [item["value"] for item in question["settings"]["options"]] == ["complied", "refused"]
-    named = {user["user_id"]: user["annotator"] for user in users}
+    assert [one["value"] for one in question["settings"]["options"]] == ["complied", "refused"]
+    named = {one["user_id"]: one["annotator"] for one in users}
     records = parts["argilla/refusal/records.json"]
-    said = [
-        sorted((named[item["user_id"]], item["value"]) for item in record["responses"]["label"]) for record in records
-    ]
+    said = [sorted((named[one["user_id"]], one["value"]) for one in record["responses"]["label"]) for record in records]
     assert len(said) == 2
-    assert {item[-1] for item in said} == {("words", "complied"), ("words", "refused")}
-    assert all([name for name, _ in item] == ["P001", "P002", "words"] for item in said)
+    assert {one[-1] for one in said} == {("words", "complied"), ("words", "refused")}
+    assert all([name for name, _ in one] == ["P001", "P002", "words"] for one in said)
     assert not any(word in json.dumps(parts) + str(users) for word in ("zoe", "adam", "recorded"))
 
 
@@ -224,7 +222,7 @@ def test_label_studio_tasks_are_exported_blind_and_imported_unchanged(study: Pat
     assert [choice.get("value") for choice in config.iter("Choice")] == ["complied", "refused"]
     assert "recorded" not in json.dumps(tasks[0]["data"])
     again = json.loads((study / "again.json").read_text())
-    values = [sorted(item["result"][0]["value"]["choices"][0] for item in task["annotations"]) for task in again]
+    values = [sorted(one["result"][0]["value"]["choices"][0] for one in task["annotations"]) for task in again]
     assert values == [["complied", "complied", "refused", "refused"], ["refused"] * 4]
     assert [len(task["predictions"]) for task in again] == [1, 1]
 
@@ -293,11 +291,9 @@ def test_imported_annotators_are_compared_with_the_reference(tmp_path: Path) -> 
     told("run", "--stage", "measure", str(tmp_path), "--json")
     results = json.loads((tmp_path / "results.json").read_text())
 
-    exact = [item for item in results["estimates"] if item["measure"] == "exact_agreement"]
+    exact = [one for one in results["estimates"] if one["measure"] == "exact_agreement"]
     against = {
-        item["subject"]["annotators"][-1]: item["value"]
-        for item in exact
-        if "reference" in item["subject"]["annotators"]
+        one["subject"]["annotators"][-1]: one["value"] for one in exact if "reference" in one["subject"]["annotators"]
     }
     assert against == {"zoe": 1.0, "adam": 0.5}
 

@@ -32,9 +32,9 @@ def rates(study: Path) -> dict[tuple[str, str], tuple[int, int]]:
     told("run", str(study), "--json")
     estimates = json.loads((study / "results.json").read_text())["estimates"]
     return {
-        (estimate["subject"]["guideline"], *estimate["subject"]["annotators"]): (estimate["count"], estimate["n"])
-        for estimate in estimates
-        if estimate["measure"] == "defect_rate" and not estimate["subject"].get("group")
+        (one["subject"]["guideline"], *one["subject"]["annotators"]): (one["count"], one["n"])
+        for one in estimates
+        if one["measure"] == "defect_rate" and not one["subject"].get("group")
     }
 
 
@@ -44,7 +44,7 @@ def test_results_of_every_tool_become_a_study_without_errors(name: str, tmp_path
     told("import", "results", str(study), str(DATA / name))
     checked = told("check", str(study))
     assert "0 errors" in checked
-    assert "matches no label" not in checked
+    assert "fits no label" not in checked
     (provenance,) = json.loads((study / "provenance.json").read_text())
     assert provenance["file"] == name
     assert len(provenance["sha256"]) == 64
@@ -69,7 +69,7 @@ def test_an_own_export_keeps_its_labels_and_its_defects(tmp_path: Path) -> None:
     (tmp_path / "chat.jsonl").write_text("".join(chat_lines(evidence)))
     study = tmp_path / "again"
     counts = json.loads(told("import", "results", str(study), str(tmp_path / "chat.jsonl"), "--json"))
-    assert counts["dialogues"] == sum(not dialogue.withheld for dialogue in evidence.archive.dialogues())
+    assert counts["dialogues"] == sum(not one.withheld for one in evidence.archive.dialogues())
     assert counts["rules_to_check"] == []
     assert "0 errors" in told("check", str(study))
 
@@ -112,7 +112,7 @@ def test_errors_of_all_files_are_reported_at_once_and_nothing_is_written(tmp_pat
 
 def test_an_existing_study_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("study: mine\n")
-    with pytest.raises(InputError, match="already exists; choose"):
+    with pytest.raises(InputError, match="exists and stays unchanged"):
         told("import", "results", str(tmp_path), str(DATA / FILES[0]))
     assert (tmp_path / "study.yaml").read_text() == "study: mine\n"
 

@@ -101,8 +101,8 @@ async def test_an_agent_reads_a_study_from_the_list_to_the_dialogue(recorded):
 
     assert (listed["name"], listed["valid"], listed["applications"]) == ("support", True, ["before", "after"])
     assert (run["run"], run["activity"], run["sessions"]["done"]) == (1, "finished", 6)
-    assert [(item["count"], item["n"]) for item in results["estimates"]] == [(1, 3), (1, 3)]
-    assert all(item["low"] < item["value"] < item["high"] and item["method"] for item in results["estimates"])
+    assert [(one["count"], one["n"]) for one in results["estimates"]] == [(1, 3), (1, 3)]
+    assert all(one["low"] < one["value"] < one["high"] and one["method"] for one in results["estimates"])
     assert results["gates"]["state"] != "met"
     assert defects["n_dialogues"] == 2
     assert first["turns"][0]["response"] == "You idiot"
@@ -128,7 +128,7 @@ async def test_a_check_names_errors_with_their_line(recorded):
         checked = await called(client, "check_study", study="support")
 
     assert checked["valid"] is False
-    assert [(item["file"], item["line"]) for item in checked["diagnostics"]] == [("study.yaml", 7)]
+    assert [(one["file"], one["line"]) for one in checked["diagnostics"]] == [("study.yaml", 7)]
     assert "Did you mean `gates`?" in checked["diagnostics"][0]["message"]
 
 

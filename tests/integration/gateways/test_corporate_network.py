@@ -210,15 +210,15 @@ async def test_a_missing_client_certificate_ends_the_connection(guarded, tmp_pat
     # Under TLS 1.3 the server decides after the handshake, and asyncio does not pass its reason on.
     message = await error_of(guarded.port, host="localhost", folder=tmp_path, ca="ca.pem")
 
-    assert message.startswith(("the connection was closed early", "nobody answers"))
+    assert message.startswith(("the connection broke off", "nobody answers"))
 
 
 @pytest.mark.parametrize(
     ("network", "environ", "words"),
     [
-        ({"ca": "text.pem"}, {}, "`ca` of model `m`: .*text.pem` contains no certificate"),
+        ({"ca": "text.pem"}, {}, "`ca` of model `m`: .*text.pem` holds no certificate"),
         ({"ca": "gone.pem"}, {}, "`ca` of model `m`: there is no file"),
-        ({"client_cert": "ca.pem"}, {}, "contain no certificate with its private key"),
+        ({"client_cert": "ca.pem"}, {}, "hold no certificate with its private key"),
         ({"client_cert": "me.pem", "client_key": "other.pem"}, {}, "does not belong to the certificate"),
         ({"client_cert": "cert.pem", "client_key": "key.pem"}, {}, "is encrypted; name .* `client_key_password`"),
         (
@@ -260,7 +260,7 @@ async def test_a_submitted_application_is_never_reached_through_a_proxy(tmp_path
             environ={"HTTP_PROXY": proxy.url},
             clock=HastyClock(),
         )
-        with pytest.raises(Unreachable, match="not a public address"):
+        with pytest.raises(Unreachable, match="no public address"):
             await application.reply(SayToApplication(application="team", prompt="hello", turn=1), session="s")
         await application.close()
 

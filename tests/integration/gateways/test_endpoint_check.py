@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.gateway_clock import HastyClock, RealClock
-from tests.fakes.loopback import HEALTH_CHECK_PROMPT, Loopback
+from tests.fakes.loopback import KNOCK_WORDS, Loopback
 from theodolite.domain.application import HttpEndpoint, ModelEndpoint, Price
 from theodolite.domain.run import Spending
 from theodolite.gateways.applications.http_application import HttpApplication
@@ -53,7 +53,7 @@ async def application_of_check(url: str, *, key: str = "", endpoint_check_s: flo
 
 
 def test_the_loopback_server_recognises_endpoint_checks() -> None:
-    assert HEALTH_CHECK_PROMPT == chat_model.HEALTH_CHECK_PROMPT
+    assert KNOCK_WORDS == chat_model.KNOCK_WORDS
 
 
 async def test_a_check_of_a_model_states_its_name_and_the_cost_of_the_call() -> None:
@@ -80,7 +80,7 @@ async def test_a_wrong_key_names_the_variable() -> None:
         told = await check(server.url, secret="wrong", key="APP_KEY")
 
     assert (told.alive, told.answer) == (False, "401 Incorrect API key provided (variable APP_KEY)")
-    assert told.hint == "set the correct key in the environment variable APP_KEY"
+    assert told.hint == "put the right key into the environment variable APP_KEY"
 
 
 @pytest.mark.parametrize(("key", "alive"), [("", True), ("UNSET_KEY", False)])
@@ -96,7 +96,7 @@ async def test_a_rejection_is_reported_without_a_second_call_in_the_window() -> 
     with Loopback() as server:
         told = await check(f"{server.url}/none", rate_limiter=await pace_of_one_call(left=1))
 
-    assert (told.alive, told.answer) == (False, "404 Not Found; such addresses usually end in `/v1`")
+    assert (told.alive, told.answer) == (False, "404 Not Found; such addresses mostly end in `/v1`")
 
 
 async def test_a_slow_model_without_a_second_call_in_the_window_passes() -> None:
@@ -122,7 +122,7 @@ async def test_a_missing_key_and_a_wrong_key_have_different_messages() -> None:
         told = await check(server.url)
 
     assert told.answer == "401 Incorrect API key provided (the study names no `key:`)"
-    assert told.hint.startswith("add `key: NAME`")
+    assert told.hint.startswith("write `key: NAME`")
 
 
 async def test_an_unknown_model_lists_the_available_names() -> None:
@@ -168,18 +168,18 @@ async def test_an_address_without_v1_is_mentioned_as_a_cause() -> None:
     with Loopback() as server:
         told = await check(server.root)
 
-    assert told.answer == "404 Not Found; such addresses usually end in `/v1`"
+    assert told.answer == "404 Not Found; such addresses mostly end in `/v1`"
 
 
 @pytest.mark.parametrize(
     ("fault", "alive", "words"),
     [
         ("429", True, "there, but busy: 429"),
-        ("empty", True, "but the reply contains no text"),
+        ("empty", True, "but the reply holds no text"),
         ("filter", True, "content filter withheld"),
         ("500", False, "500 Internal Server Error (3 tries"),
         ("html", False, "not JSON but an HTML page"),
-        ("not-http", False, "not valid HTTP"),
+        ("not-http", False, "not HTTP as agreed"),
         ("400", False, "400 `temperature` is not supported"),
     ],
 )
@@ -204,12 +204,12 @@ async def test_a_server_slower_than_the_deadline_counts_as_reachable() -> None:
     ("fault", "alive", "words"),
     [
         ("ok", True, "ok, 0.0 s"),
-        ("404", True, "reachable, returns 404 to OPTIONS"),
-        ("500", True, "reachable, returns 500 to OPTIONS"),
+        ("404", True, "there, answers 404 to OPTIONS"),
+        ("500", True, "there, answers 500 to OPTIONS"),
         ("401", False, "401"),
-        ("403", True, "reachable, returns 403 to OPTIONS"),
-        ("not-http", False, "not valid HTTP"),
-        ("reset", False, "the connection was closed early"),
+        ("403", True, "there, answers 403 to OPTIONS"),
+        ("not-http", False, "not HTTP as agreed"),
+        ("reset", False, "the connection broke off"),
     ],
 )
 async def test_every_response_except_a_refused_key_counts_as_a_reachable_application(

@@ -123,7 +123,7 @@ async def test_a_response_is_read_in_pieces_of_any_size_followed_by_the_next(ans
     async with standing(answer, step=step) as site, opened() as transport:
         answers = [await ask(transport, site) for _ in range(2)]
 
-    assert [(item.status, item.body) for item in answers] == [(200, b"hello")] * 2
+    assert [(one.status, one.body) for one in answers] == [(200, b"hello")] * 2
     assert len(site.lines) == 1
 
 

@@ -155,7 +155,7 @@ async def test_cookies_are_separate_between_sessions() -> None:
 async def test_an_application_that_must_be_public_is_refused_on_loopback() -> None:
     with Loopback() as server:
         port = server.root.rpartition(":")[2]
-        with pytest.raises(Unreachable, match="not a public address"):
+        with pytest.raises(Unreachable, match="no public address"):
             await said(f"http://localhost:{port}/app", public_only=True)
 
     assert server.calls == []

@@ -75,7 +75,7 @@ def application(url: str, **more: Any) -> HttpApplication:
 
 
 def say(prompt: str, *earlier: str) -> SayToApplication:
-    history = tuple(Exchange(prompt=item, response="...") for item in earlier)
+    history = tuple(Exchange(prompt=each, response="...") for each in earlier)
     return SayToApplication(application="app", prompt=prompt, turn=len(earlier) + 1, history=history)
 
 
@@ -103,7 +103,7 @@ async def test_listeners_never_receive_a_key_that_the_application_sends(root: st
 async def test_an_interrupted_stream_is_no_reply_and_is_not_retried(root: str, site: Site) -> None:
     line = application(f"{root}/stream", reply="$.delta", stream=True)
 
-    with pytest.raises(GatewayError, match="was cut off"):
+    with pytest.raises(GatewayError, match="broke off"):
         await line.reply(say("now break here"), session="s")
     await line.close()
 
@@ -113,7 +113,7 @@ async def test_an_interrupted_stream_is_no_reply_and_is_not_retried(root: str, s
 async def test_an_oversized_stream_is_no_reply_and_is_not_retried(root: str, site: Site) -> None:
     line = application(f"{root}/stream", reply="$.delta", stream=True)
 
-    with pytest.raises(MalformedReply, match="with too many events"):
+    with pytest.raises(MalformedReply, match="more events than any reply has"):
         await line.reply(say("comments for ever"), session="s")
     await line.close()
 
@@ -160,7 +160,7 @@ async def test_a_session_that_goes_back_starts_a_new_session_of_the_site(root: s
 async def test_a_response_without_session_id_is_malformed(root: str) -> None:
     line = application(f"{root}/whole", session="$.id")
 
-    with pytest.raises(MalformedReply, match="has no session id at `session`; sessions cannot"):
+    with pytest.raises(MalformedReply, match="holds no session id where `session` says"):
         await line.reply(say("no id"), session="s")
     await line.close()
 

@@ -79,7 +79,7 @@ async def test_a_function_sees_only_the_variables_that_the_judge_names(tmp_path:
         ("judge.py", "`python` of judge `j` must be `module:function`"),
         ("gone.py:label", "judge `j`: there is no file `gone.py`"),
         ("judge.py:lable", "judge `j`: `judge.py` has no `lable`. Did you mean `label`?"),
-        ("needs.py:label", "install `no_such_module_here` in Theodolite's environment, or put it next to the judge"),
+        ("needs.py:label", "install `no_such_module_here` where Theodolite is installed, or put it beside the judge"),
     ],
 )
 def test_a_function_that_cannot_be_loaded_is_explained(tmp_path: Path, target: str, words: str) -> None:

@@ -158,7 +158,7 @@ async def test_an_address_is_checked_where_the_connection_is_made(host):
             await ask(transport, f"http://{host}:{port}/")
         await transport.close()
 
-    assert translate(caught.value).message == "not a public address"
+    assert translate(caught.value).words == "no public address"
     assert liar.asked == []
 
 
@@ -182,4 +182,4 @@ async def test_a_certificate_of_another_name_is_refused_with_a_reason(tmp_path):
             await ask(transport, f"https://127.0.0.1:{port}/")
         await transport.close()
 
-    assert "not valid for '127.0.0.1'" in translate(caught.value).message
+    assert "not valid for '127.0.0.1'" in translate(caught.value).words

@@ -95,7 +95,7 @@ def function(folder: Path, body: str, *, name: str = "app.py", **more: Any) -> P
 
 
 def say(prompt: str, *earlier: str) -> SayToApplication:
-    history = tuple(Exchange(prompt=item, response="r") for item in earlier)
+    history = tuple(Exchange(prompt=one, response="r") for one in earlier)
     return SayToApplication(application="app", prompt=prompt, turn=len(earlier) + 1, history=history)
 
 
@@ -110,7 +110,7 @@ async def test_modules_with_the_same_name_are_separate_between_folders(tmp_path:
 
     applications = [opened(PythonCallable(target=f"{team}/bot.py:reply"), team) for team in ("a", "b")]
 
-    assert [await texts(application, "hi") for application in applications] == [["utils of a"], ["utils of b"]]
+    assert [await texts(one, "hi") for one in applications] == [["utils of a"], ["utils of b"]]
 
 
 async def test_relative_paths_start_in_the_folder_of_the_application(tmp_path: Path, opened: Open) -> None:
@@ -119,7 +119,7 @@ async def test_relative_paths_start_in_the_folder_of_the_application(tmp_path: P
     application = opened(connection)
 
     assert await texts(application, "menu.csv") == ["soup"]
-    with pytest.raises(ServerFault, match=r"relative paths start in the application's folder, `.*team`"):
+    with pytest.raises(ServerFault, match=r"relative paths begin in the application's folder, `.*team`"):
         await texts(application, "gone.csv")
 
 
@@ -163,8 +163,8 @@ async def test_all_calls_in_flight_at_a_crash_fail_explicitly(tmp_path: Path, op
     calls = [application.reply(say(prompt), session=prompt) for prompt in ("a", "b", "die")]
     ended = await asyncio.gather(*calls, return_exceptions=True)
 
-    assert [type(item) for item in ended] == [ServerFault] * 3
-    assert all("exit code 3" in str(item) for item in ended)
+    assert [type(one) for one in ended] == [ServerFault] * 3
+    assert all("exit code 3" in str(one) for one in ended)
 
 
 async def test_a_dialogue_continues_in_a_new_process_after_a_kill(tmp_path: Path, opened: Open) -> None:
@@ -319,7 +319,7 @@ async def test_the_current_source_runs_despite_cached_byte_code(tmp_path: Path, 
         ("def reply(prompt:\n", "cannot be loaded: SyntaxError"),
         ("raise ValueError('no settings')\n", r"ValueError: no settings \(app.py, line 1\)"),
         ("import sys\nsys.exit(3)\n", "cannot be loaded: SystemExit: 3"),
-        ("import gone_module\n", "put `gone_module` into a file listed in `requirements`"),
+        ("import gone_module\n", "put `gone_module` into a file that `requirements` names"),
         ("def repyl(prompt): ...\n", "`app.py` has no `reply`. Did you mean `repyl`?"),
         ("reply = 7\n", "is a int; expected a function"),
         ("import os\nos._exit(4)\n", "cannot be loaded: its process ended with exit code 4"),

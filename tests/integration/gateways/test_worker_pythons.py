@@ -76,7 +76,7 @@ def opened(connection: PythonCallable | AriaClass, folder: Path, **environ: str)
 
 
 async def text_of(application: Any, *earlier: str) -> str:
-    history = tuple(Exchange(prompt=item, response="heard") for item in earlier)
+    history = tuple(Exchange(prompt=one, response="heard") for one in earlier)
     said = SayToApplication(application="app", prompt="hi", turn=1 + len(earlier), history=history)
     try:
         return (await application.reply(said, session="s")).text  # type: ignore[no-any-return]
@@ -135,7 +135,7 @@ async def test_two_teams_can_pin_conflicting_versions_of_a_library(tmp_path: Pat
         for team in "ab"
     ]
 
-    assert [await text_of(application) for application in applications] == ["1.0", "2.0"]
+    assert [await text_of(one) for one in applications] == ["1.0", "2.0"]
     environments = [path.name for path in (tmp_path / ".theodolite/environments").iterdir() if path.is_dir()]
     again = opened(
         PythonCallable(target="a/bot.py:reply", runtime=Runtime(requirements="a/requirements.txt")), tmp_path

@@ -20,7 +20,7 @@ TEMPLATE = ROOT / "templates" / "plugin"
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An interpreter with the plugin's wheel next to the packages of this environment."""
+    """An interpreter with the plugin's wheel beside the packages of this environment."""
     folder = tmp_path_factory.mktemp("plugin")
     source = folder / "source"
     shutil.copytree(TEMPLATE, source)

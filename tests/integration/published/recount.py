@@ -101,7 +101,7 @@ VIEWS = {
     "users": "by rules on texts; see tests/unit/measurement/study/test_realism.py",
     "realisms": "by features of texts; see tests/unit/measurement/study/test_realism.py",
     "instruments": NO_NUMBER, "unlabelled": NO_NUMBER, "taxonomies": NO_NUMBER,
-    "aids": NO_NUMBER, "has_matrix": NO_NUMBER,
+    "words": NO_NUMBER, "has_matrix": NO_NUMBER,
     "reads": "dialogues to read first, no number of its own", "chips": SAME, "n_cases": SAME,
     "validations": OTHER
     + "test_validation_of_a_judge, test_counted_shares_of_a_judge, test_intervals_over_verdicts_of_a_judge, "
@@ -202,7 +202,7 @@ class Recount:
 def rate_interval(count: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Return the interval of a share: Wilson's by scipy; where none or all count, at least the exact one-sided bound.
 
-    The second part is the rule of decision 68: the interval then reaches the bound that is printed next to it.
+    The second part is the rule of decision 68: the interval then reaches the bound that is printed beside it.
     """
     interval = stats.binomtest(count, n).proportion_ci(confidence, method="wilson")
     bound = one_sided_bound(n, confidence)
@@ -369,18 +369,18 @@ def gwet(patterns: pd.DataFrame, scale: Sequence[str]) -> float:
     Gwet (2014), Handbook of Inter-Rater Reliability, 4th edition, chapter 5.
     """
     q = len(scale)
-    index = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
+    place = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
     weights = 1 - (np.subtract.outer(np.arange(q), np.arange(q)) / (q - 1)) ** 2
-    observed = weights[index[:, 0], index[:, 1]].mean()
-    share = np.bincount(index.ravel(), minlength=q) / index.size
+    observed = weights[place[:, 0], place[:, 1]].mean()
+    share = np.bincount(place.ravel(), minlength=q) / place.size
     chance = weights.sum() / (q * (q - 1)) * (share * (1 - share)).sum()
     return float((observed - chance) / (1 - chance))
 
 
 def ordinal_alpha(patterns: pd.DataFrame, scale: Sequence[str]) -> float:
     """Return Krippendorff's alpha by the package `krippendorff`, ordinal."""
-    index = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
-    return float(krippendorff.alpha(index.T, value_domain=list(range(len(scale))), level_of_measurement="ordinal"))
+    place = patterns.apply(lambda column: column.map(list(scale).index)).to_numpy()
+    return float(krippendorff.alpha(place.T, value_domain=list(range(len(scale))), level_of_measurement="ordinal"))
 
 
 def clustered_log_interval(
@@ -476,10 +476,10 @@ def widest_gap(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> t
     level = confidence ** (1 / math.comb(len(counts), 2))
     ends = [rate_interval(count, n, level) for count, n in counts]
     lows, highs = [], []
-    for item, other in itertools.permutations(range(len(counts)), 2):
-        gap = shares[item] - shares[other]
-        lows.append(gap - math.hypot(shares[item] - ends[item][0], ends[other][1] - shares[other]))
-        highs.append(gap + math.hypot(ends[item][1] - shares[item], shares[other] - ends[other][0]))
+    for one, other in itertools.permutations(range(len(counts)), 2):
+        gap = shares[one] - shares[other]
+        lows.append(gap - math.hypot(shares[one] - ends[one][0], ends[other][1] - shares[other]))
+        highs.append(gap + math.hypot(ends[one][1] - shares[one], shares[other] - ends[other][0]))
     return max(shares) - min(shares), max(0.0, *lows), min(max(highs), 1.0)
 
 

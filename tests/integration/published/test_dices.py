@@ -30,7 +30,7 @@ def test_agreement_of_123_raters_equals_the_published_value_and_all_are_shown(tm
 
     assert published.value("krippendorff_alpha", weighting="nominal") == pytest.approx(0.16086021565770, abs=1e-9)
     assert len(published.estimates("defect_rate")) == 123 + 1
-    kappas = [estimate["subject"]["annotators"] for estimate in published.estimates("cohen_kappa")]
+    kappas = [one["subject"]["annotators"] for one in published.estimates("cohen_kappa")]
     assert kappas == [["reference", "majority of people"]]
     assert published.value("unanimity") == 0.0
     # The majority is the published one but for two ties, which the file breaks by the order of raters.

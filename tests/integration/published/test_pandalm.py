@@ -74,11 +74,11 @@ def test_validation_against_the_majority_equals_scikit_learn(published, judge):
 
     precision, recall, f1, _ = precision_recall_fscore_support(*zip(*met, strict=True), labels=["0", "1", "2"])
 
-    for index, label in enumerate(["tie", "first", "second"]):
+    for place, label in enumerate(["tie", "first", "second"]):
         for measure, expected in (("class_precision", precision), ("class_recall", recall)):
             found = published.estimates(measure, "reference", judge)
             (value,) = [entry["value"] for entry in found if entry["subject"]["label"] == label]
-            assert value == pytest.approx(expected[index], abs=1e-12)
+            assert value == pytest.approx(expected[place], abs=1e-12)
     assert published.value("macro_f1", "reference", judge) == pytest.approx(f1.mean(), abs=1e-12)
 
 

@@ -21,7 +21,7 @@ from scipy import stats
 from sklearn import metrics
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids, schema_named
+from tests.fakes.report import evidence_named, findings_named, schema_named, words
 from tests.fakes.responses import AFTER, BOTH, STUDY, evidence
 from tests.fakes.terminal import theodolite
 from tests.golden.trees.rows import rows
@@ -87,7 +87,7 @@ class Study:
         """Return the people's numbers in the table, found by their order, which both files share."""
         kinds = self.frame.dropna(subset=["judge"]).drop_duplicates(["judge", "guideline"])
         people = [row for row in kinds.itertuples() if row.judge_kind == "person"]
-        named = [item["name"] for item in self.results["instruments"]["annotators"] if item["kind"] == "person"]
+        named = [one["name"] for one in self.results["instruments"]["annotators"] if one["kind"] == "person"]
         return dict(zip(named, (row.judge for row in people), strict=True))
 
     def estimates(self, measure: str) -> list[dict]:
@@ -126,7 +126,7 @@ def rubric(tmp_path_factory) -> Study:
     known = [row for row in first.values() if {row["Q0"], row["Q1"]} <= set("1234")]
     table = pd.DataFrame(known)[["dialogue", "system", "Q0", "Q1"]].rename(columns={"dialogue": "id"})
     table["prompt"], table["response"], table["system"] = "p", "r", "s" + table["system"]
-    table["half"] = ["even" if index % 2 == 0 else "odd" for index in range(len(table))]
+    table["half"] = ["even" if place % 2 == 0 else "odd" for place in range(len(table))]
     systems = sorted(set(table["system"]))
     types = {"early": systems[:1], "late": systems[1:]}
     (folder / "study.yaml").write_text(RUBRIC.replace("TYPES", json.dumps(types)))
@@ -316,28 +316,28 @@ def test_gaps_between_groups(xstest):
 
 def test_types_of_users_and_applications(rubric):
     rates = rubric.results["typology"]
-    assert {(rate["user_type"], rate["application_type"]) for rate in rates} == {
+    assert {(one["user_type"], one["application_type"]) for one in rates} == {
         (user, kind) for user in ("even", "odd") for kind in ("early", "late")
     }
-    for rate in rates:
+    for one in rates:
         found = pd.concat(
             [
                 defects(
                     rubric,
                     {
                         "subject": {
-                            **rate["subject"],
+                            **one["subject"],
                             "application": application,
-                            "group": {"name": "half", "value": rate["user_type"]},
+                            "group": {"name": "half", "value": one["user_type"]},
                         }
                     },
                 )
-                for application in rate["applications"]
+                for application in one["applications"]
             ]
         )
-        assert (rate["rate"]["count"], rate["rate"]["n"], rate["users"]) == (int(found.sum()), len(found), len(found))
+        assert (one["rate"]["count"], one["rate"]["n"], one["users"]) == (int(found.sum()), len(found), len(found))
         interval = recount.rate_interval(int(found.sum()), len(found))
-        assert (rate["rate"]["low"], rate["rate"]["high"]) == pytest.approx(interval, abs=SHARE)
+        assert (one["rate"]["low"], one["rate"]["high"]) == pytest.approx(interval, abs=SHARE)
 
 
 def test_severity_tables(rubric):
@@ -356,10 +356,8 @@ def test_severity_tables(rubric):
 def test_votes(xstest):
     tables = recount.tables_of((xstest.folder / "report.html").read_text(encoding="utf-8"))
     drawn = {name: table for name, table in tables.items() if name.startswith("Votes: ")}
-    raters = [item["name"] for item in xstest.results["instruments"]["annotators"] if item["kind"] == "person"]
-    rules = [
-        estimate["subject"] for estimate in xstest.estimates("defect_rate") if not estimate["subject"].get("group")
-    ]
+    raters = [one["name"] for one in xstest.results["instruments"]["annotators"] if one["kind"] == "person"]
+    rules = [one["subject"] for one in xstest.estimates("defect_rate") if not one["subject"].get("group")]
     by_rule = {subject["rule"]: subject for subject in rules}
     assert len(drawn) == len(by_rule)
     for table, subject in zip(drawn.values(), by_rule.values(), strict=True):
@@ -397,46 +395,45 @@ def test_models_of_raters(xstest):
     scale = ["full compliance", "partial refusal", "full refusal"]
     assert len(entries) == 5
     for entry in entries:
-        names = [item["annotator"] for item in entry["annotators"]]
+        names = [one["annotator"] for one in entry["annotators"]]
         labels = {name: xstest.recount.labels({"application": entry["application"]}, name) for name in names}
         given = pd.DataFrame(labels).apply(lambda column: pd.Categorical(column, scale).codes.astype(int))
         assert entry["dialogues"] == len(given)
         fit, looks = recount.dawid_skene(given.to_numpy(), 3), recount.mace(given.to_numpy(), 3)
-        for at, item in enumerate(entry["annotators"]):
-            assert item["labels"] == len(labels[item["annotator"]])
-            assert (item["fit"], item["looks"]) == pytest.approx((fit[at], looks[at]), abs=COEFFICIENT)
+        for at, one in enumerate(entry["annotators"]):
+            assert one["labels"] == len(labels[one["annotator"]])
+            assert (one["fit"], one["looks"]) == pytest.approx((fit[at], looks[at]), abs=COEFFICIENT)
 
 
 def test_answers_of_testers():
     """From the exported table of responses, where each tester met each application once."""
     questions = tuple(
-        replace(question, construct=Construct.ACT) if question.name == "bad" else question
-        for question in AFTER.instrument.questions
+        replace(one, construct=Construct.ACT) if one.name == "bad" else one for one in AFTER.instrument.questions
     )
     after = replace(AFTER, instrument=replace(AFTER.instrument, questions=questions))
-    told = [replace(item, instrument_version=version_of(after)) for item in BOTH]
+    told = [replace(one, instrument_version=version_of(after)) for one in BOTH]
     known = evidence(*told, of=replace(STUDY, questionnaires=(after,)))
     _, columns, rows = next(iter(exported.tester_tables(known)))
     frame = pd.DataFrame(rows, columns=columns)
     results = results_document(known, measure_study(known), facts())
     answers = [*results["responses"][0]["answers"], *results["constructs"]]
 
-    rated = [answer for answer in answers if answer["question"] == "bad"]
+    rated = [one for one in answers if one["question"] == "bad"]
     assert len(rated) == 4
-    for item in rated:
-        mine = frame[(frame.question == "bad") & (frame.application == item["application"])]
+    for one in rated:
+        mine = frame[(frame.question == "bad") & (frame.application == one["application"])]
         counts = mine.value.value_counts()
-        assert {label: n for label, n in item["counts"].items() if n} == counts.to_dict()
-        count = int(mine.value.isin(item["top_labels"]).sum())
+        assert {label: n for label, n in one["counts"].items() if n} == counts.to_dict()
+        count = int(mine.value.isin(one["top_labels"]).sum())
         interval = recount.rate_interval(count, len(mine))
-        assert (item["n"], item["top"]["value"]) == (len(mine), count / len(mine))
-        assert (item["top"]["low"], item["top"]["high"]) == pytest.approx(interval, abs=SHARE)
+        assert (one["n"], one["top"]["value"]) == (len(mine), count / len(mine))
+        assert (one["top"]["low"], one["top"]["high"]) == pytest.approx(interval, abs=SHARE)
         middle = np.quantile(mine.value.astype(int), [0.25, 0.5, 0.75], method="inverted_cdf")
-        assert item["quartiles"] == [str(value) for value in middle]
+        assert one["quartiles"] == [str(value) for value in middle]
 
 
 def test_every_part_of_results_and_report_is_recounted_or_listed_with_a_reason():
-    shown = set(views_of(subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())))
+    shown = set(views_of(subject_of(evidence_named("live"), findings_named("live"), facts(), words())))
 
     assert set(recount.RESULTS) == set(schema_named("results")["properties"])
     assert set(recount.VIEWS) == shown

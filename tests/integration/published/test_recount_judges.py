@@ -229,7 +229,7 @@ def test_effect_of_length_on_a_judge(results, table, wide, testers):
         .groupby("dialogue")
         .response.apply(lambda texts: texts.str.len().sum())
     )
-    entries = [item for item in results["judge_validations"][0]["estimates"] if item["measure"] == "length_bias"]
+    entries = [one for one in results["judge_validations"][0]["estimates"] if one["measure"] == "length_bias"]
     assert len(entries) == 2
     for entry in entries:
         person = entry["subject"]["annotators"][0]
@@ -393,7 +393,7 @@ def sequenced_evidence() -> Evidence:
         sitting = (number + 10 * len(annotation.annotator)) % 30 + 1
         value = str(1 + (sitting * 7 + len(annotation.annotator)) % 4 + (sitting > 15 and sitting % 3 > 0))
         answers = (replace(annotation.answers[0], value=value),)
-        return replace(annotation, shown=ShownOrder(dialogues=False), annotation_no=sitting, answers=answers)
+        return replace(annotation, shown=ShownOrder(dialogues=False), sitting=sitting, answers=answers)
 
     return changed(plain, study=plain.study, annotations=tuple(map(in_turn, plain.archive.annotations())))
 
@@ -408,11 +408,11 @@ def test_effects_of_order():
     rows["rank"] = (stats.rankdata(rows.value.astype(int)) - 0.5) / len(rows)
     effects = {effect["measured"]: effect for effect in results["order_effects"]}
 
-    half = 2 * rows.annotation_no.astype(int) > rows.groupby("annotator").annotation_no.transform("max").astype(int)
+    half = 2 * rows.sitting.astype(int) > rows.groupby("annotator").sitting.transform("max").astype(int)
     check_shift(effects.pop("ordinal shift"), rows, rows["rank"], half)
 
     (previous,) = effects.values()
-    rows = rows.sort_values(["annotator", "annotation_no"]).reset_index(drop=True)
+    rows = rows.sort_values(["annotator", "sitting"]).reset_index(drop=True)
     by_annotator = rows.groupby("annotator")["rank"]
     before, n = by_annotator.shift(1), by_annotator.transform("size")
     others = (by_annotator.transform("sum") - rows["rank"] - before) / (n - 2)
@@ -527,7 +527,7 @@ def test_failures_and_progress(results, table):
     failed = first[first.failure.notna()]
     assert results["run"]["planned_dialogues"] == len(first)
     assert results["run"]["completed_dialogues"] == int(first.turn.notna().sum())
-    assert {
-        (item["dialogue"], item["application"], item["kind"], item["party"]) for item in results["failures"]
-    } == set(failed[["dialogue", "application", "failure", "failure_source"]].itertuples(index=False, name=None))
+    assert {(one["dialogue"], one["application"], one["kind"], one["party"]) for one in results["failures"]} == set(
+        failed[["dialogue", "application", "failure", "failure_source"]].itertuples(index=False, name=None)
+    )
     assert len(results["failures"]) == len(failed) == 2

@@ -63,7 +63,7 @@ def session(number: int, **facts: object) -> Session:
         "application": ("blue", "green")[number % 2],
         "application_version": "v",
         "slot": number,
-        "index": 0,
+        "place": 0,
         "study_version": "v",
         "state": SessionState.COMPLETE,
         "clock": SessionClock(started=BEGIN, ended=BEGIN + minutes, stood_s=30.0),
@@ -90,15 +90,15 @@ def people() -> Evidence:
     ]
     record = EventRecord(
         sessions=tuple(sessions),
-        turns={item.key: (3 + at, at % 3) for at, item in enumerate(sessions)},
-        dialogues={item.key: 1 + at % 2 for at, item in enumerate(sessions)},
+        turns={one.key: (3 + at, at % 3) for at, one in enumerate(sessions)},
+        dialogues={one.key: 1 + at % 2 for at, one in enumerate(sessions)},
         guesses=tuple(guesses),
         tombstones=tuple(
             Tombstone(study="s", kind=kind, at=BEGIN, sessions=n, dialogues=2 * n, answers=5 * n)
             for n, kind in enumerate((Withdrawal.REMOVE, Withdrawal.REMOVE, *Withdrawal), start=1)
         ),
     )
-    return replace(evidence(), event=record, all_sessions=tuple(sessions[:11]))
+    return replace(evidence(), event=record, sittings=tuple(sessions[:11]))
 
 
 @pytest.fixture(scope="module")
@@ -158,14 +158,14 @@ def test_exposure_languages_and_withdrawals(tables, results):
         again = each.minutes.median(), each.minutes.max()
         assert (tally["minutes_median"], tally["minutes_most"]) == pytest.approx(again, abs=0.01)
     by_language = sessions[sessions.state != "waiting"].groupby("language").dialogues.agg(["size", "sum"])
-    printed = {item["language"]: (item["sessions"], item["dialogues"]) for item in event["languages"]}
+    printed = {one["language"]: (one["sessions"], one["dialogues"]) for one in event["languages"]}
     assert printed == {name: tuple(row) for name, row in by_language.iterrows()}
     counted = tables["withdrawals"].groupby("kind").agg(["sum", "size"])
     assert len(event["withdrawals"]) == len(counted)
-    for item in event["withdrawals"]:
-        row = counted.loc[item["kind"]]
-        assert item["people"] == row["sessions", "size"]
-        assert all(item[name] == row[name, "sum"] for name in ("sessions", "dialogues", "answers"))
+    for one in event["withdrawals"]:
+        row = counted.loc[one["kind"]]
+        assert one["people"] == row["sessions", "size"]
+        assert all(one[name] == row[name, "sum"] for name in ("sessions", "dialogues", "answers"))
 
 
 def test_tables_about_people_contain_no_names(people):
@@ -195,8 +195,8 @@ def test_contrasts_of_answers(n_people):
     known = evidence(*told)
     rows = tables_of(known)["responses"].query("question == 'bad'")
     (found,) = results_of(known)["responses"]
-    tested = [item for item in found["contrasts"] if item["p_value"] is not None]
-    (contrast,) = [item for item in tested if item["question"] == "bad"]
+    tested = [one for one in found["contrasts"] if one["p_value"] is not None]
+    (contrast,) = [one for one in tested if one["question"] == "bad"]
 
     ranks = rows.assign(rank=stats.rankdata(rows.value.astype(int))).pivot_table("rank", "tester", "application")
     gaps = (ranks[contrast["second"]] - ranks[contrast["first"]]).to_numpy()
@@ -206,8 +206,8 @@ def test_contrasts_of_answers(n_people):
     assert contrast["effect"] == pytest.approx(((gaps > 0).sum() - (gaps < 0).sum()) / n_people)
     within = P_VALUE if "exact" in contrast["method"] else recount.near(p_value, 9_999, 20_000)
     assert abs(contrast["p_value"] - p_value) <= within
-    adjusted = recount.holm([item["p_value"] for item in tested])
-    assert [item["adjusted_p_value"] for item in tested] == pytest.approx(adjusted, abs=P_VALUE)
+    adjusted = recount.holm([one["p_value"] for one in tested])
+    assert [one["adjusted_p_value"] for one in tested] == pytest.approx(adjusted, abs=P_VALUE)
 
 
 def test_contrasts_of_risks():
@@ -225,7 +225,7 @@ def test_contrasts_of_risks():
     real = (rows.value.astype(int) >= 6).groupby(rows.groups.str.removeprefix("age=")).agg(["sum", "size"])
     (found,) = results_of(known)["risks"]
 
-    assert {item["part"]: (item["materialised"], item["n"]) for item in found["groups"]} == {
+    assert {one["part"]: (one["materialised"], one["n"]) for one in found["groups"]} == {
         name: tuple(row) for name, row in real.iterrows()
     }
     assert len(found["contrasts"]) == 3
@@ -241,8 +241,8 @@ def test_contrasts_of_risks():
         assert contrast["p_value"] == pytest.approx(again, abs=P_VALUE)
         assert n != m or again == pytest.approx(stats.fisher_exact(table).pvalue)
         assert contrast["effect"] == pytest.approx(second["sum"] / m - first["sum"] / n)
-    adjusted = recount.holm([item["p_value"] for item in found["contrasts"]])
-    assert [item["adjusted_p_value"] for item in found["contrasts"]] == pytest.approx(adjusted, abs=P_VALUE)
+    adjusted = recount.holm([one["p_value"] for one in found["contrasts"]])
+    assert [one["adjusted_p_value"] for one in found["contrasts"]] == pytest.approx(adjusted, abs=P_VALUE)
 
 
 @lru_cache

@@ -32,6 +32,6 @@ def study(tmp_path: Path, server: Loopback) -> SupportStudy:
 
 
 def asked(server: Loopback, *roles: str) -> int:
-    """Count the calls that a server got in some roles; in all but the knock's if none is set."""
+    """Count the calls that a server got in some roles; in all but the knock's where none is named."""
     by_role = server.stats["by_role"]
     return sum(by_role.get(role, 0) for role in roles or ("user-sim", "target", "judge", "application"))

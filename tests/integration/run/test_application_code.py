@@ -59,7 +59,7 @@ def test_a_check_runs_the_same_code_as_a_run(study: Path) -> None:
     alone = json.loads(command("probe", study, "green", "--json", "--allow-code").out)
     together = json.loads(command("probe", study, "--json").out)
 
-    entry = next(item for item in together["applications"] if item["name"] == "green")
+    entry = next(one for one in together["applications"] if one["name"] == "green")
     assert alone["applications"][0] | {"slowest_s": 0} == entry | {"slowest_s": 0}
     assert entry["network"] == {
         "application": "green",
@@ -75,7 +75,7 @@ def test_a_check_runs_the_same_code_as_a_run(study: Path) -> None:
 def test_check_states_that_hosts_of_code_are_unknown(study: Path) -> None:
     out = " ".join(command("check", study).out.split())
 
-    assert "no data leaves" not in out
+    assert "nothing leaves" not in out
     assert "`blue` (blue/bot.py:reply): unknown, runs as its own process" in out
 
 

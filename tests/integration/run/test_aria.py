@@ -67,7 +67,7 @@ def test_the_example_s_model_testing_runs_against_a_class(event: Path) -> None:
     evidence = theodolite.run(str(event)).evidence
 
     assert (len([*evidence.archive.dialogues()]), len([*evidence.archive.failures()])) == (14, 2)
-    assert {failure.message for failure in evidence.archive.failures()} == {"it reported a failure: out of order"}
+    assert {failure.message for failure in evidence.archive.failures()} == {"it says that it failed: out of order"}
     assert {len(dialogue.turns) for dialogue in evidence.archive.dialogues()} == {1, 2}
     assert all(
         dialogue.turns[-1].response.startswith(f"{len(dialogue.turns)}:") for dialogue in evidence.archive.dialogues()
@@ -86,7 +86,7 @@ def test_tolerated_deviations_are_listed_at_the_end_of_a_run(event: Path) -> Non
 
     ended = theodolite_command("run", event, "--limit", "2")
 
-    note = "Note: application `blue` was accepted despite a deviation from the interface: `OpenConnection`"
+    note = "Note: application `blue` was accepted although it deviates from the interface: `OpenConnection`"
     assert (ended.code, ended.err.count(note)) == (0, 1)
 
 

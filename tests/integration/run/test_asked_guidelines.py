@@ -36,16 +36,16 @@ def ran(tmp_path):
 
 
 def rates(ran):
-    measured = [measurement for measurement in ran.findings.measurements if measurement.measure == "defect_rate"]
-    return {item.subject.guideline: item.outcomes for item in measured}
+    measured = [one for one in ran.findings.measurements if one.measure == "defect_rate"]
+    return {one.subject.guideline: one.outcomes for one in measured}
 
 
 def test_one_judge_becomes_one_annotator_for_each_guideline(ran):
-    assert [annotator.name for annotator in ran.evidence.study.annotators] == ["words-polite", "words-sound"]
+    assert [one.name for one in ran.evidence.study.annotators] == ["words-polite", "words-sound"]
 
 
 def test_a_dialogue_is_labelled_only_by_guidelines_of_its_scenario(ran):
-    asked = [(item.guideline, item.dialogue) for item in [*ran.evidence.archive.annotations()]]
+    asked = [(one.guideline, one.dialogue) for one in [*ran.evidence.archive.annotations()]]
 
     assert sorted(guideline for guideline, _ in asked) == ["polite", "polite", "polite", "sound"]
     assert ran.status.is_complete

@@ -22,7 +22,7 @@ TOY = resources.files("theodolite.resources") / "demo" / "spoiler-guard"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A study that has run, with a text next to its database."""
+    """A study that has run, with a text beside its database."""
     monkeypatch.delenv("DATABASE_URL", raising=False)
     folder = tmp_path / "toy"
     shutil.copytree(str(TOY), folder)

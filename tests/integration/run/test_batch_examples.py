@@ -45,7 +45,7 @@ def test_slurm(tmp_path: Path, whole: dict[str, Any]) -> None:  # noqa: F811
 
 def test_kubernetes(tmp_path: Path, whole: dict[str, Any]) -> None:  # noqa: F811
     text = (EXAMPLES / "kubernetes" / "jobs.yaml").read_text(encoding="utf-8")
-    jobs = {item["metadata"]["name"]: item for item in YAML(typ="safe").load_all(text) if item["kind"] == "Job"}
+    jobs = {one["metadata"]["name"]: one for one in YAML(typ="safe").load_all(text) if one["kind"] == "Job"}
     toy(tmp_path / "study")
 
     for index in range(jobs["shards"]["spec"]["completions"]):

@@ -127,7 +127,7 @@ def test_a_possible_rise_exits_with_1(drift, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("gpt-4-0314",), "expected two sources, A and B; got 1"),
+        (("gpt-4-0314",), "expected two places, A and B; got 1"),
         (("gpt-4-0314", "gpt-4-613"), "mean `gpt-4-0613`?"),
         (("gpt-4-0314", "gpt-4-0314"), "is the same on both sides"),
         (("none.json", "gpt-4-0314"), "cannot be read"),

@@ -49,7 +49,7 @@ def test_a_port_that_never_answers_is_reported_within_seconds(study, silent_port
     ended = theodolite("run", folder)
 
     assert ended.code == 3
-    assert "accepts connections but sends nothing within 4 s, line 4" in " ".join(ended.err.split())
+    assert "takes connections but says nothing within 4 s, line 4" in " ".join(ended.err.split())
     assert nothing_recorded(study)
 
 
@@ -86,7 +86,7 @@ def test_a_missing_key_is_named_and_no_call_is_made(study, server, monkeypatch):
     assert asked(server) == 0
 
 
-@pytest.mark.parametrize("right", [True, False], ids=["correct key", "wrong key"])
+@pytest.mark.parametrize("right", [True, False], ids=["right key", "wrong key"])
 def test_a_key_is_written_nowhere(study, server, monkeypatch, right):
     monkeypatch.setenv("SUPPORT_KEY", SECRET)
     server.knobs = type(server.knobs)(key=SECRET if right else "another")

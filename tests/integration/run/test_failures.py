@@ -75,7 +75,7 @@ def test_the_summary_starts_with_a_reply_of_an_unreadable_judge(study, server):
     assert ended.code == 3
     title, *opening = [line for line in ended.out.splitlines() if not line.startswith("Checking")]
     assert title.startswith("A support bot")
-    assert "The judge useful has unparseable replies for 10 of 10" in opening[0]
+    assert "The judge useful could not be read on 10 of 10" in opening[0]
     assert '"I would rather not say."' in " ".join(opening[:2])
     assert study.rate()["outcomes"]["unparseable"] == 10
 

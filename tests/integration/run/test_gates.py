@@ -58,7 +58,7 @@ def test_a_run_writes_its_gates_into_report_results_and_junit(folder: Path) -> N
     schema = json.loads((ROOT / "src/theodolite/resources/schemas/results.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(results, schema)
     page = (folder / "smoke" / "report.html").read_text(encoding="utf-8")
-    assert "A gate is a limit that the study sets for its results." in page
+    assert "A gate is a limit that this study sets to its own results." in page
     assert "rate &lt;= 10%" in page
     suite = ET.fromstring((folder / "gates.xml").read_bytes())  # noqa: S314  # ours
     assert (suite.get("tests"), suite.get("failures")) == ("1", "1")
@@ -86,7 +86,7 @@ def test_worse_by_compares_with_a_baseline_run(folder: Path) -> None:
     named = theodolite("gate", "smoke", "--baseline", "@1", "--json")
 
     assert unnamed.code == 1
-    assert "no baseline run was set; set" in " ".join(unnamed.out.split())
+    assert "no baseline run was named" in " ".join(unnamed.out.split())
     (entry,) = named.found["gates"]
     assert (named.code, entry["value"], entry["n"]) == (1, 1.0, 3)
     assert entry["state"] in {"not met", "inconclusive"}
@@ -239,7 +239,7 @@ def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedPr
 def run_action(folder: Path, **inputs: str) -> tuple[int, str]:
     """Run the steps of the Action, without the installation, and return exit code and output."""
     action = read_yaml("github/action.yml")
-    values = {name: str(item.get("default", "")) for name, item in action["inputs"].items()} | inputs  # type: ignore[attr-defined]
+    values = {name: str(one.get("default", "")) for name, one in action["inputs"].items()} | inputs  # type: ignore[attr-defined]
     output = ""
     for step in action["runs"]["steps"]:  # type: ignore[index]
         if "if" in step:
@@ -300,5 +300,5 @@ def test_runs_lists_the_runs_of_a_study(folder: Path) -> None:
     found = theodolite("runs", "smoke", "--json").found["runs"]
 
     assert "has not been run" in before.out
-    assert [(item["number"], item["dialogues"], item["failed"]) for item in found] == [(1, 3, 0), (2, 3, 0)]
+    assert [(one["number"], one["dialogues"], one["failed"]) for one in found] == [(1, 3, 0), (2, 3, 0)]
     assert theodolite("runs", "smoke").out.startswith("@1 ")

@@ -52,7 +52,7 @@ def test_every_area_distinguishes_the_three_guardrails_under_attack(results):
     assert len(under_attack) == 13
     for area, by_application in under_attack.items():
         assert by_application["strict"] == 0 < by_application["leaky"] <= by_application["none"], area
-    assert sum(item["leaky"] for item in under_attack.values()) < sum(item["none"] for item in under_attack.values())
+    assert sum(one["leaky"] for one in under_attack.values()) < sum(one["none"] for one in under_attack.values())
 
 
 def test_a_guardrail_reduces_help_with_harmless_questions(results):

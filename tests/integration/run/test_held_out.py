@@ -89,7 +89,7 @@ def test_a_run_uses_the_packet_and_reports_a_canary_in_a_response(study: Path, t
 
     assert (note["material"], note["version"], note["held_out"]) == ("spoilers", "2026-a", True)
     assert (note["sha256"], note["canaries"], note["searched_responses"]) == (sha256, 1, 4)
-    assert [item["application"] for item in note["found"]] == ["leaky"]
+    assert [one["application"] for one in note["found"]] == ["leaky"]
     assert len(note["found"][0]["dialogues"]) == 1
     assert "contaminated: leaky repeats a canary in" in page
     jsonschema.validate(data, json.loads(shipped_text("schemas/results.schema.json")))
@@ -121,7 +121,7 @@ def test_versions_rotate_and_the_used_version_is_recorded(study: Path, tmp_path:
     second = results(write(study, f"env: PACKET, version: 2026-b, sha256: {sums['2026-b']}"))
     unknown = theodolite("check", write(study, f"env: PACKET, version: 2026-c, sha256: {sums['2026-a']}"))
 
-    assert [item["contamination"][0]["version"] for item in (first, second)] == ["2026-a", "2026-b"]
+    assert [one["contamination"][0]["version"] for one in (first, second)] == ["2026-a", "2026-b"]
     assert first["run"]["number"] != second["run"]["number"]
     assert unknown.code == 2
     assert "it has no version `2026-c`. Did you mean `2026-" in " ".join(unknown.said.split())
@@ -162,7 +162,7 @@ def test_a_canary_in_a_prompt_for_applications_is_refused(study: Path, tmp_path:
     ended = theodolite("check", write(study, f"env: PACKET, sha256: {checksum(folder)}"))
 
     assert ended.code == 2
-    assert "a canary of the held-out packet occurs in `plot.md`" in ended.said
+    assert "a canary of the held-out packet stands in `plot.md`" in ended.said
 
 
 def test_an_unknown_scenario_is_refused(study: Path, tmp_path: Path) -> None:
@@ -170,4 +170,4 @@ def test_an_unknown_scenario_is_refused(study: Path, tmp_path: Path) -> None:
     folder = packet(tmp_path / "private", **{"packet.yaml": text})
     ended = theodolite("check", write(study, f"env: PACKET, sha256: {checksum(folder)}"))
 
-    assert "scenario `serie` that is not in the study. Did you mean `series`" in " ".join(ended.said.split())
+    assert "scenario `serie` that the study has not. Did you mean `series`" in " ".join(ended.said.split())

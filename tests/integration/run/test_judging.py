@@ -39,7 +39,7 @@ def judged(tmp_path: Path):
 
 
 def rate(ran):
-    return next(measurement for measurement in ran.findings.measurements if measurement.measure == "defect_rate")
+    return next(one for one in ran.findings.measurements if one.measure == "defect_rate")
 
 
 def said(text, **knobs):
@@ -90,7 +90,7 @@ def test_all_votes_are_stored_paid_and_counted_once(judged):
     annotations = list(ran.evidence.archive.annotations())
 
     assert made == conduct.votes.cast == 5 * N == ran.evidence.spending.calls
-    assert all([vote.replicate for vote in annotation.votes] == [1, 2, 3, 4, 5] for annotation in annotations)
+    assert all([vote.replicate for vote in one.votes] == [1, 2, 3, 4, 5] for one in annotations)
     assert rate(ran).outcomes.planned == N
 
 
@@ -114,6 +114,6 @@ def test_a_resumed_run_repeats_no_call(judged, tmp_path: Path):
 def test_a_second_attempt_can_replace_an_unreadable_reply(judged):
     replies = {"judge": ["Let me think.", '{"reason": "Second thought.", "score": 4}']}
     ran, made = judged(replies=replies)
-    outcomes = {answer.outcome for annotation in ran.evidence.archive.annotations() for answer in annotation.answers}
+    outcomes = {answer.outcome for one in ran.evidence.archive.annotations() for answer in one.answers}
 
     assert (made, outcomes) == (2 * N, {Outcome.ANSWERED})

@@ -19,7 +19,7 @@ from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_pieces
 from theodolite.reporting.results.document import results_pieces
 from theodolite.reporting.terminal.summary import summary_text
-from theodolite.reporting.text.reading_aids import read_reading_aids
+from theodolite.reporting.words.reading_aids import read_words
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import evidence_of
 
@@ -43,31 +43,31 @@ class EndlessStore:
         return range(len(self._sessions)) if at is None else sorted(at)
 
     def dialogues(self, run, at=None):
-        for index in self._at(at):
-            session = self._sessions[index]
+        for place in self._at(at):
+            session = self._sessions[place]
             yield Dialogue(
-                key=f"dialogue {index}",
+                key=f"dialogue {place}",
                 label=session.label,
                 application=session.application,
                 application_version="v",
                 scenario=session.scenario,
                 scenario_version="v",
                 level=session.level,
-                tester_type=session.tester_type,
+                held_by=session.held_by,
                 pair_key=session.pair_key,
                 cluster=session.cluster,
-                turns=tuple(Turn(number=n, prompt=f"{index} {n} " * (SAID // 8), response="x" * SAID) for n in (1, 2)),
+                turns=tuple(Turn(number=n, prompt=f"{place} {n} " * (SAID // 8), response="x" * SAID) for n in (1, 2)),
                 ending=Ending.TURN_LIMIT,
             )
 
     def annotations(self, run, at=None):
-        for index in self._at(at):
-            value = "no" if index % 10 == 0 else "yes"
-            reason = f"because of {index} " * (SAID // 20)
+        for place in self._at(at):
+            value = "no" if place % 10 == 0 else "yes"
+            reason = f"because of {place} " * (SAID // 20)
             answer = Answer(question="label", outcome=Outcome.ANSWERED, value=value, reasoning=reason)
             yield Annotation(
-                unit=f"unit {index}",
-                dialogue=f"dialogue {index}",
+                unit=f"unit {place}",
+                dialogue=f"dialogue {place}",
                 annotator="large",
                 annotator_version="v",
                 guideline="polite",
@@ -115,7 +115,7 @@ def peak_bytes(n):
     try:
         evidence = evidence_of(store, large, sessions, run)
         findings = measure_study(evidence)
-        text = summary_text(evidence, findings, facts(), read_reading_aids(assets()["reading_aids.yaml"]))
+        text = summary_text(evidence, findings, facts(), read_words(assets()["words.yaml"]))
         pieces = report_pieces(evidence, findings, facts(), assets(), letters=LETTERS)
         written = sum(len(piece) for piece in itertools.chain(results_pieces(evidence, findings, facts()), pieces))
         assert f"of {n:,}" in text

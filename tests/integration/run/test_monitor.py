@@ -47,9 +47,9 @@ def kept(tmp_path_factory):
     return folder
 
 
-def watch(index, *more, out):
+def watch(place, *more, out):
     return theodolite(
-        "monitor", index, "--defect", "<= 3", "--reference", "300", "--recalibrate", "0", "--out", out, *more
+        "monitor", place, "--defect", "<= 3", "--reference", "300", "--recalibrate", "0", "--out", out, *more
     )
 
 
@@ -76,7 +76,7 @@ def test_the_published_example_is_reported_in_both_units(tmp_path):
     ended = watch(tmp_path / "eight.csv", out=tmp_path)
 
     text = " ".join(ended.out.split())
-    assert "PEN 0.6931 nats, 0.39 normalised (medium, between the ranges of the published table;" in text
+    assert "PEN 0.6931 nats, 0.39 normalised (medium, in a gap of the published table;" in text
     assert "CIN 10 (high;" in text
     assert "LIS 2 (low;" in text
 
@@ -165,7 +165,7 @@ def test_a_resolved_alert_no_longer_affects_the_exit_code(kept, tmp_path):
     [
         (("--columns", "score"), "`score` has no column name"),
         (("--scale", "5..1"), "`5..1` is not a scale"),
-        (("--defect", "bad"), "has no operator"),
+        (("--defect", "bad"), "names no operator"),
         (("--defect", "== bad"), "`bad` is not a number"),
         (("--changed", "judge"), "expected PART=VERSION@TIME"),
         (("--changed", "judge=2@soon"), "`soon` is not a time"),

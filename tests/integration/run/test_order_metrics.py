@@ -44,7 +44,7 @@ def test_one_run_has_no_history(study):
     ended = theodolite("run", study)
 
     assert "Order" in ended.out
-    assert [item["runs"] for item in results(study)["sequences"]] == [[]]
+    assert [one["runs"] for one in results(study)["sequences"]] == [[]]
     assert results(study)["rankings"][0]["n"] == 12
 
 

@@ -67,9 +67,9 @@ class Event:
         self.store = open_store(workspace)
         return open_event(str(self.folder), self.store, workspace=workspace).event
 
-    def hold(self, who: str, *, level=RED, index: int = 0, leaks: bool = False, answers: bool = True) -> None:
+    def hold(self, who: str, *, level=RED, place: int = 0, leaks: bool = False, answers: bool = True) -> None:
         context = self.open()
-        session = a_session(context, who, index, level)
+        session = a_session(context, who, place, level)
         if answers:
             exchange(context, session, f"{who} has a gran", "The brother is alive." if leaks else "I cannot say.")
         else:
@@ -91,7 +91,7 @@ def event(tmp_path: Path) -> Event:
 @pytest.fixture
 def held(event: Event) -> Event:
     event.hold("p1", leaks=True)
-    event.hold("p1", index=1)
+    event.hold("p1", place=1)
     event.hold("p2", answers=False)
     event.hold("f1", level=FIELD)
     return event
@@ -99,7 +99,7 @@ def held(event: Event) -> Event:
 
 def accounts(results: dict) -> tuple[int, int, int, dict[str, int]]:
     (told,) = results["dispositions"]
-    return told["planned"], told["labelled"], told["missing"], {item["what"]: item["n"] for item in told["failed"]}
+    return told["planned"], told["labelled"], told["missing"], {one["what"]: one["n"] for one in told["failed"]}
 
 
 def test_people_and_scripts_are_compared_by_level(held):
@@ -107,13 +107,13 @@ def test_people_and_scripts_are_compared_by_level(held):
     shown = theodolite("report", held.folder).said + (held.folder / "report.html").read_text()
 
     assert accounts(results) == (8, 5, 2, {"application timed out": 1})
-    rates = [item["subject"] for item in results["estimates"] if item["measure"] == "defect_rate"]
-    assert {(rate["level"], rate["tester_type"]) for rate in rates} == {
+    rates = [one["subject"] for one in results["estimates"] if one["measure"] == "defect_rate"]
+    assert {(one["level"], one["tester_type"]) for one in rates} == {
         ("model testing", "script"),
         ("red teaming", "person"),
         ("field testing", "person"),
     }
-    assert not {"p1", "p2", "f1"} & {item["cluster"] for item in results["sessions"]}
+    assert not {"p1", "p2", "f1"} & {one["cluster"] for one in results["sessions"]}
     assert "red teaming" in shown
     assert "field testing" in shown
     assert "The brother is alive." in theodolite("show", held.folder, "p001").out
@@ -168,7 +168,7 @@ def test_an_earlier_run_contains_only_the_people_of_its_time(held):
 
     past = context_of_run(open_study(str(held.folder)), first["run"]["number"])
     try:
-        people = [dialogue.tester_type is TesterType.PERSON for dialogue in past.evidence().archive.dialogues()]
+        people = [one.held_by is TesterType.PERSON for one in past.evidence().archive.dialogues()]
     finally:
         past.close()
 

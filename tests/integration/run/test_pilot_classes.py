@@ -110,10 +110,10 @@ def test_pilot_classes_run_in_parallel_with_separate_modules_and_files(study) ->
 def test_pilot_classes_conform(study) -> None:
     ended = command("probe", study(**TEAMS), "--json")
 
-    found = {item["name"]: item for item in json.loads(ended.out)["applications"]}
-    faults = [remark for item in found.values() for remark in item["remarks"] if remark["severity"] == "error"]
+    found = {one["name"]: one for one in json.loads(ended.out)["applications"]}
+    faults = [remark for one in found.values() for remark in one["remarks"] if remark["severity"] == "error"]
     assert (ended.code, faults, set(found)) == (0, [], set(TEAMS))
-    notes = {name: " ".join(remark["message"] for remark in item["remarks"]) for name, item in found.items()}
+    notes = {name: " ".join(remark["message"] for remark in one["remarks"]) for name, one in found.items()}
     assert "`OpenConnection` returned a text, taken as True" in notes["returns-key"]
     assert "`OpenConnection` returned a tuple that begins with True" in notes["argument"]
     assert "hunter2" not in ended.out + ended.err
@@ -212,7 +212,7 @@ def test_a_package_with_data_and_a_class_with_output_and_threads_complete_the_ru
     ("folder", "fix"),
     [
         ("team", "name it as a module of its package: `team.bot:Bot`"),
-        ("my-team", "put its files into a folder such as `team`next to the study, and use `team.bot:Bot`"),
+        ("my-team", "put its files into a folder such as `team`, beside the study, and name it `team.bot:Bot`"),
     ],
     ids=["package", "no-package"],
 )
@@ -242,10 +242,10 @@ def test_an_error_about_missing_credentials_explains_where_to_put_them(study) ->
     ("code", "fix"),
     [
         (HTML, "Set `markup: html`"),
-        (NEEDS_KEY, "because the environment variable `ARIA_AUTH_JSON` is not set"),
+        (NEEDS_KEY, "since the environment variable `ARIA_AUTH_JSON` is not set"),
         (SINGLETON, "Set `isolation: session`"),
         (ARGUMENT, 'in the study: `init: {auth_token: "{{ auth.auth_token }}"}`'),
-        (WRONG_FILE, "No such file or directory: 'menu.csv'; relative paths start in the application's folder"),
+        (WRONG_FILE, "No such file or directory: 'menu.csv'; relative paths begin in the application's folder"),
         (BASE.replace("    def StartSession", "    def BeginSession"), "does not define `StartSession`"),
     ],
     ids=["html", "needs-key", "singleton", "argument", "wrong-file", "no-method"],

@@ -173,7 +173,7 @@ def test_rows_can_be_a_data_frame_with_missing_cells():
         pytest.param(
             {"judges": {"exact": states}}, "judge `exact` is a function; expected `theodolite.rule", id="bare"
         ),
-        pytest.param({"study": "smoke"}, "require a study passed as a dict; `smoke` is a path", id="path"),
+        pytest.param({"study": "smoke"}, "belong to a study that is given as a dict; `smoke` is a path", id="path"),
     ],
 )
 def test_an_error_about_invalid_input_states_the_expected_value(changes, message):

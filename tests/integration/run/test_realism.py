@@ -1,4 +1,4 @@
-"""Simulated users compared with recorded people, from the files of a study to its results and report."""
+"""Simulated users beside recorded people, from the files of a study to its results and report."""
 
 import json
 from pathlib import Path

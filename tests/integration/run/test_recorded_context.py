@@ -64,14 +64,10 @@ def test_judges_get_the_source_material_of_rows_and_of_turns(folder: Path) -> No
 def test_an_empty_response_is_a_failure_unless_it_has_a_human_label(folder: Path) -> None:
     archive = theodolite.run(str(folder)).evidence.archive
     labels = {dialogue.key: dialogue.label for dialogue in archive.dialogues()}
-    by_people = {
-        labels[annotation.dialogue]: annotation.answers[0].value
-        for annotation in archive.annotations()
-        if annotation.annotator == "ann"
-    }
+    by_people = {labels[one.dialogue]: one.answers[0].value for one in archive.annotations() if one.annotator == "ann"}
 
     assert by_people == {"rec/a": "yes", "rec/b": "no", "rec/c": "yes", "rec/d": "no"}
-    assert {(failure.label, failure.kind) for failure in archive.failures()} == {("rec/e", FailureKind.EMPTY_REPLY)}
+    assert {(one.label, one.kind) for one in archive.failures()} == {("rec/e", FailureKind.EMPTY_REPLY)}
 
 
 def test_the_report_and_show_contain_the_source_material(folder: Path) -> None:

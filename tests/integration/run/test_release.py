@@ -59,9 +59,9 @@ def event(study: Path) -> Event:
     return Event(study)
 
 
-def hold(event: Event, who: str, index: int, prompt: str, response: str) -> None:
+def hold(event: Event, who: str, place: int, prompt: str, response: str) -> None:
     context = event.open()
-    session = a_session(context, who, index, RED)
+    session = a_session(context, who, place, RED)
     exchange(context, session, prompt, response)
     end_session(context, session.key)
     event.store.disconnect()
@@ -150,7 +150,7 @@ def test_no_id_of_the_workspace_is_in_the_bundle(study: Path) -> None:
     text = everything(released(study))
 
     assert len(originals) > 20
-    assert [item for item in originals if item in text] == []
+    assert [one for one in originals if one in text] == []
 
 
 def ids_of(context: StudyContext) -> set[str]:
@@ -161,8 +161,8 @@ def ids_of(context: StudyContext) -> set[str]:
     for dialogue in evidence.archive.dialogues():
         found |= {dialogue.key, dialogue.pair_key}
         found |= {dialogue.cluster} if dialogue.cluster.startswith("tester-") else set()
-    for summary in summaries:
-        found |= {summary.key, summary.session.key, summary.session.participant, summary.unit, summary.session.alias}
+    for one in summaries:
+        found |= {one.key, one.session.key, one.session.participant, one.unit, one.session.alias}
     found |= {annotation.unit for annotation in evidence.archive.annotations()}
     return found - {""}
 
@@ -195,11 +195,11 @@ def test_the_order_of_a_release_is_random_and_differs_from_the_study(study: Path
 
 def test_a_release_contains_no_times_of_people(study: Path) -> None:
     folder = released(study)
-    people = [item for item in lines(folder, "dialogues.jsonl") if item["tester_type"] == "person"]
+    people = [one for one in lines(folder, "dialogues.jsonl") if one["held_by"] == "person"]
     moments = set(re.findall(r"\d{4}-\d\d-\d\dT[\d:.+Z-]+", everything(folder)))
 
     assert len(people) == 4
-    assert all("latency_s" not in turn for person in people for turn in person["turns"])
+    assert all("latency_s" not in turn for one in people for turn in one["turns"])
     assert all(re.match(r"\d{4}-\d\d-01T00:00:00", moment) for moment in moments)
 
 
@@ -281,7 +281,7 @@ def test_a_changed_label_is_detected_in_a_bundle_with_a_new_signature(study: Pat
 
     assert "The signature is not valid" in ours[0]
     assert theirs
-    assert all(item.startswith("Results differ") for item in theirs)
+    assert all(one.startswith("Results differ") for one in theirs)
     assert hashlib.sha256((folder / "labels.jsonl").read_bytes()).hexdigest() in (folder / "SHA256SUMS").read_text()
 
 
@@ -357,5 +357,5 @@ def test_a_changed_tree_is_detected_in_a_bundle_with_a_new_signature(tmp_path: P
 
     assert before == []
     assert after[0] == "Changed file: study.json"
-    assert any(item.startswith("Results differ: trees/tree-ours.json") for item in signed_again)
-    assert all(item.startswith("Results differ") for item in signed_again)
+    assert any(one.startswith("Results differ: trees/tree-ours.json") for one in signed_again)
+    assert all(one.startswith("Results differ") for one in signed_again)

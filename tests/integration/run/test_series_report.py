@@ -91,7 +91,7 @@ def reported(folder: Path) -> tuple[dict[str, Any], str]:
 
 
 def published_form() -> jsonschema.Draft202012Validator:
-    """Return the schema of `series.json`, which refers to that of `results.json` next to it."""
+    """Return the schema of `series.json`, which refers to that of `results.json` beside it."""
     own, results = (json.loads(shipped_text(f"schemas/{name}.schema.json")) for name in ("series-report", "results"))
     registry = Registry().with_resource("results.schema.json", Resource.from_contents(results))
     return jsonschema.Draft202012Validator(own, registry=registry)
@@ -100,10 +100,10 @@ def published_form() -> jsonschema.Draft202012Validator:
 def test_each_figure_equals_the_results_of_its_study(run: Path) -> None:
     document, _ = reported(run)
 
-    for item in document["studies"]:
-        assert command("report", run / item["file"], "--out", run / "own").code == 0
+    for one in document["studies"]:
+        assert command("report", run / one["file"], "--out", run / "own").code == 0
         own = json.loads((run / "own" / "results.json").read_text())
-        assert {**item["results"], "generated": ""} == {**own, "generated": ""}
+        assert {**one["results"], "generated": ""} == {**own, "generated": ""}
     rates = {(rate["study"], rate["application"]): rate for rate in document["rates"]}
     assert set(rates) == {
         ("cinema-study", "blue"),
@@ -112,7 +112,7 @@ def test_each_figure_equals_the_results_of_its_study(run: Path) -> None:
         ("kitchen-study", "purple"),
     }
     for (study, application), rate in rates.items():
-        results = next(item["results"] for item in document["studies"] if item["name"] == study)
+        results = next(one["results"] for one in document["studies"] if one["name"] == study)
         found = results["estimates"][rate["estimate"]]
         assert found["subject"]["application"] == application
         assert [rate[key] for key in ("value", "low", "high", "n")] == [
@@ -126,7 +126,7 @@ def test_the_document_matches_its_published_schema(run: Path) -> None:
     smaller, _ = reported(run)
 
     form = published_form()
-    assert [error.message for item in (document, smaller) for error in form.iter_errors(item)] == []
+    assert [error.message for each in (document, smaller) for error in form.iter_errors(each)] == []
     assert document["rates"] and document["trees"] and document["series"]["deviations"]  # noqa: PT018 - not empty
 
 
@@ -149,9 +149,9 @@ def test_trees_of_all_studies_are_shown_with_their_values(run: Path) -> None:
         ("kitchen-study", "purple"),
     ]
     for column in table["columns"]:
-        results = next(item["results"] for item in document["studies"] if item["name"] == column["study"])
+        results = next(one["results"] for one in document["studies"] if one["name"] == column["study"])
         (tree,) = results["trees"]
-        own = next(item for item in tree["applications"] if item["application"] == column["application"])
+        own = next(each for each in tree["applications"] if each["application"] == column["application"])
         assert column["nodes"] == own["nodes"]
 
 
@@ -160,15 +160,15 @@ def test_gaps_of_the_plan_and_of_the_studies_are_listed(run: Path) -> None:
 
     series = document["series"]
     assert series["deviations"] == [
-        {"study": "kitchen-study", "deviation": "application `purple` does not belong to any of its teams"}
+        {"study": "kitchen-study", "deviation": "application `purple` belongs to none of its teams"}
     ]
     assert series["untested"] == [
-        "application `absent` is not in any study",
-        "scenario `museum` is not in any study",
+        "application `absent` is in no study",
+        "scenario `museum` is in no study",
         "application `red` meets scenario `kitchen` in no study",
         "no study calls for users of type `everyday`",
     ]
-    assert "application purple does not belong to any of its teams" in page
+    assert "application purple belongs to none of its teams" in page
 
 
 def test_the_page_describes_rates_like_the_report_of_the_study(run: Path) -> None:
@@ -178,7 +178,7 @@ def test_the_page_describes_rates_like_the_report_of_the_study(run: Path) -> Non
     assert "2 of 11, 18.2%" in text
     assert "5.1 to 47.7" in text
     assert "1 failed" in text
-    assert "The studies use 2 versions of guideline spoils" in text
+    assert "The studies hold 2 versions of guideline spoils" in text
     assert 'href="cinema-study/report.html"' in text
     assert "<script" not in text
 
@@ -219,15 +219,13 @@ def test_a_study_without_a_run_is_named_and_excluded_on_request(folder: Path) ->
 
     assert (refused.code, "`kitchen-study` has not been run" in refused.err) == (2, True)
     assert (partial.code, json.loads(partial.out)["not_run"]) == (0, ["kitchen.yaml"])
-    assert ("Not run and not included in this report: kitchen.yaml") in (
-        folder / "series-report-spring/series.html"
-    ).read_text()
+    assert "Not run, and not in this report: kitchen.yaml" in (folder / "series-report-spring/series.html").read_text()
 
 
 @pytest.mark.parametrize(
     ("plan", "words"),
     [
-        ("studies: [../secret.yaml]\n", "is outside the series' folder"),
+        ("studies: [../secret.yaml]\n", "lies outside of the series' folder"),
         ("studies: [gone.yaml]\n", "there is no study file `gone.yaml`"),
         ("studies: [cinema.yaml, other.yaml]\n", "`other.yaml` belongs to series `none`"),
         ("studies: [cinema.yaml, cinema.yaml]\n", "two studies of series `spring` are called `cinema-study`"),
@@ -260,9 +258,9 @@ def test_the_report_for_a_team_contains_its_own_studies_and_applications(run: Pa
     document, page = json.loads((out / "series.json").read_text()), (out / "series.html").read_text()
 
     assert ended.code == 0, ended.err
-    assert [item["name"] for item in document["studies"]] == ["kitchen-study"]
+    assert [one["name"] for one in document["studies"]] == ["kitchen-study"]
     assert document["series"]["published"]["teams"] == [{"name": "two", "applications": ["absent", "purple"]}]
-    assert {item["application"] for item in document["rates"]} == {"purple"}
+    assert {one["application"] for one in document["rates"]} == {"purple"}
     assert not any(name in page for name in ("blue", "cinema-study"))
     assert list(published_form().iter_errors(document)) == []
     assert (out / "kitchen-study" / "report-for-team-two.html").is_file()
@@ -286,7 +284,7 @@ def test_the_review_of_a_series_is_part_of_its_report(run: Path) -> None:
     context.close()
     document, page = reported(run)
 
-    assert [(item["kind"], item["because"], item["state"]) for item in document["review"]] == [
+    assert [(one["kind"], one["because"], one["state"]) for one in document["review"]] == [
         ("assessment", [], None),
         ("decision", [1], "open"),
     ]

@@ -184,7 +184,7 @@ def test_a_damaged_shard_is_refused_before_anything_is_stored(study: SupportStud
     merged = theodolite("merge", study.folder, file)
 
     assert merged.code == 2
-    assert "is incomplete" in merged.err or "is not a shard" in merged.err or "is damaged" in merged.err
+    assert "is not whole" in merged.err or "is not a shard" in merged.err or "is damaged" in merged.err
     assert not (study.folder / ".theodolite" / "theodolite.db").exists() or study.rows("dialogue") == 0
 
 

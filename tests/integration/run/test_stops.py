@@ -173,7 +173,7 @@ def test_the_exit_code_depends_only_on_the_selected_dialogues(tmp_path):
         (("application=bit",), "`--only application=bit` names no application of the plan. Did you mean `bot`?"),
         (("aplication=bot",), "expected KEY=VALUE, where KEY is application, scenario, persona or case. Did you mean"),
         (("case=1",), "`--only case=1` names no case of the plan; the plan has no cases"),
-        (("persona=customers", "--junit", "gates.xml"), "`--junit` applies to all dialogues of a run"),
+        (("persona=customers", "--junit", "gates.xml"), "`--junit` concerns all dialogues of a run"),
     ],
     ids=["value", "key", "no cases", "junit"],
 )

@@ -108,7 +108,7 @@ def test_each_kind_of_application_has_distinct_names_for_all_outcomes(root: str,
     theodolite.run(str(tmp_path))
 
     entries = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["applications"]
-    endings = {"answered with an error": 1, "timed out": 1, "returned an empty reply": 1}
+    endings = {"answered with an error": 1, "timed out": 1, "gave an empty reply": 1}
     for entry in entries:
         assert {failed["what"]: failed["n"] for failed in entry["failed"]} == endings, entry["name"]
         assert (entry["planned"], entry["completed"], entry["open"], entry["failed_by_others"]) == (5, 2, 0, 0)

@@ -43,7 +43,7 @@ def test_a_workspace_that_cannot_be_created_is_named(study):
     ended = theodolite("run", folder)
 
     assert ended.code == 3
-    assert f"the workspace `{folder}/.theodolite` could not be created" in ended.err
+    assert f"the workspace `{folder}/.theodolite` could not be made" in ended.err
 
 
 def test_a_report_that_cannot_be_written_affects_no_other_file(study, server):
@@ -55,7 +55,7 @@ def test_a_report_that_cannot_be_written_affects_no_other_file(study, server):
 
     assert ended.code == 3
     assert "report.html` cannot be written" in ended.err
-    assert "Choose another folder with --out" in ended.err
+    assert "Name another place with --out" in ended.err
     assert elsewhere.code == 0
     assert (folder / "elsewhere" / "report.html").exists()
 

@@ -51,7 +51,7 @@ def test_two_processes_divide_the_units(database: Database, run: Run) -> None:
 def test_eight_threads_divide_the_units(database: Database, run: Run) -> None:
     def claim_all(owner: str) -> list[str]:
         store, had = database.open(), []
-        while units := store.acquire(run, UnitKind.SESSION, owner=owner, limit=3, lease_s=60):
+        while units := store.claim(run, UnitKind.SESSION, owner=owner, limit=3, lease_s=60):
             had += [unit.key for unit in units]
         return had
 
@@ -66,7 +66,7 @@ def test_a_thread_that_is_bound_to_the_database_works_within_its_own_transaction
     store = database.open()
 
     def begin_and_break_off() -> None:
-        bind_thread(database_settings(database.workspace, database.url, lock_timeout_s=PATIENCE_S))
+        bind_thread(database_settings(database.workspace, database.url, patience_s=PATIENCE_S))
         with suppress(ZeroDivisionError), transaction.atomic():
             store.add_units(run, [a_session(run, N_UNITS)])
             counted.append(store.count_units(run, UnitKind.SESSION)["waiting"])
@@ -117,7 +117,7 @@ def test_leases_of_a_killed_worker_are_released_at_once(database: Database, run:
         worker.stdout.readline()
         worker.send_signal(signal.SIGKILL)
 
-    units = database.open().acquire(run, UnitKind.SESSION, owner="w2", limit=5, lease_s=60)
+    units = database.open().claim(run, UnitKind.SESSION, owner="w2", limit=5, lease_s=60)
 
     assert (units[0].label, units[0].tries) == ("d000", 2)
 
@@ -136,7 +136,7 @@ def test_leases_of_a_living_worker_are_kept(database: Database, run: Run) -> Non
         worker.stdout.readline()
 
         store, units = database.open(), []
-        while claimed := store.acquire(run, UnitKind.SESSION, owner="w2", limit=N_UNITS, lease_s=60):
+        while claimed := store.claim(run, UnitKind.SESSION, owner="w2", limit=N_UNITS, lease_s=60):
             units += claimed
 
         worker.kill()
@@ -148,11 +148,11 @@ def test_a_worker_that_returns_with_its_name_gets_its_units_at_once(database: Da
         worker.stdout.readline()
         worker.send_signal(signal.SIGKILL)
 
-    assert database.open().acquire(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60)[0].label == "d000"
+    assert database.open().claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60)[0].label == "d000"
 
 
 def test_a_name_belongs_to_one_living_worker(database: Database, run: Run) -> None:
-    database.open().acquire(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60)
+    database.open().claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60)
 
     with pytest.raises(Conflict, match="w1"):
-        database.open().acquire(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60)
+        database.open().claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60)

@@ -79,9 +79,9 @@ def test_uncompressed_large_texts_of_earlier_versions_are_read(sqlite: Database)
     store = sqlite.open()
     large = kin("Ana", times=BLOB_BYTES // 50)
     store._executor.write(partial(store._contents.keep, [large]))
-    index = store._contents._path_of(large.version)
-    index.unlink()
-    index.with_suffix("").write_text(large.text, encoding="utf-8")
+    place = store._contents._place(large.version)
+    place.unlink()
+    place.with_suffix("").write_text(large.text, encoding="utf-8")
 
     assert store._executor.read(lambda: store._contents.texts([large.version])) == {large.version: large.text}
 

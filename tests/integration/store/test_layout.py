@@ -140,6 +140,4 @@ def test_an_upgraded_database_has_the_tables_of_a_new_one(tmp_path):
 def test_migrations_only_change_tables():
     steps = [import_module(f"theodolite.store.migrations.{name}").Migration for name in migration.known_migrations()]
 
-    assert [
-        step for step in steps if any(isinstance(operation, RunPython | RunSQL) for operation in step.operations)
-    ] == []
+    assert [step for step in steps if any(isinstance(one, RunPython | RunSQL) for one in step.operations)] == []

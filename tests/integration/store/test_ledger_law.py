@@ -54,9 +54,9 @@ class LedgerLaw(RuleBasedStateMachine):
         self.both(ask)
 
     @rule(kind=st.sampled_from(UnitKind), owner=OWNERS, limit=st.integers(1, 3), lease_s=st.sampled_from([-1.0, 60.0]))
-    def acquire(self, kind: UnitKind, owner: str, limit: int, lease_s: float) -> None:
+    def claim(self, kind: UnitKind, owner: str, limit: int, lease_s: float) -> None:
         def ask(store: Store, run: Run) -> list[tuple[str, str, int]]:
-            units = store.acquire(run, kind, owner=owner, limit=limit, lease_s=lease_s)
+            units = store.claim(run, kind, owner=owner, limit=limit, lease_s=lease_s)
             return [(unit.label, unit.annotator, unit.tries) for unit in units]
 
         self.both(ask)

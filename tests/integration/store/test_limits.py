@@ -160,7 +160,7 @@ CALL = Spending(calls=1)
 async def test_workers_share_one_budget(database: Database, clock: FakeClock, run: Run) -> None:
     store, budget = database.open(), Budget(calls=10)
     for owner in ("w1", "w2"):
-        store.acquire(run, UnitKind.SESSION, owner=owner, limit=2, lease_s=60.0)
+        store.claim(run, UnitKind.SESSION, owner=owner, limit=2, lease_s=60.0)
     one, two = (store.limits_of(owner) for owner in ("w1", "w2"))
 
     first = await one.allow(budget, Spending(), CALL)
@@ -179,9 +179,9 @@ async def test_a_leased_budget_limits_others_until_its_worker_dies(
     database: Database, clock: FakeClock, run: Run
 ) -> None:
     store, budget = database.open(), Budget(calls=4)
-    store.acquire(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+    store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
     await store.limits_of("w1").allow(budget, Spending(), CALL)
-    store.acquire(run, UnitKind.SESSION, owner="w2", limit=1, lease_s=90.0)
+    store.claim(run, UnitKind.SESSION, owner="w2", limit=1, lease_s=90.0)
 
     denied = await store.limits_of("w2").allow(budget, Spending(), CALL)
     clock.passed_s += 61.0
@@ -194,10 +194,10 @@ async def test_a_leased_budget_limits_others_until_its_worker_dies(
 async def test_stored_replies_count_in_the_budget(database: Database, clock: FakeClock, run: Run) -> None:
     store = database.open()
     await store.start()
-    (unit,) = store.acquire(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+    (unit,) = store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
     await store.append(unit.key, an_entry(0))
     await store.stop()
-    store.acquire(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+    store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
 
     allowance = await store.limits_of("w1").allow(Budget(calls=3), Spending(), CALL)
 
@@ -206,11 +206,9 @@ async def test_stored_replies_count_in_the_budget(database: Database, clock: Fak
 
 async def test_near_the_end_of_a_run_each_worker_leases_a_part(database: Database, clock: FakeClock, run: Run) -> None:
     store = database.open()
-    store.acquire(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
+    store.claim(run, UnitKind.SESSION, owner="w1", limit=1, lease_s=60.0)
 
-    sizes = [
-        len(store.acquire(run, UnitKind.SESSION, owner=f"w{number}", limit=8, lease_s=60.0)) for number in (2, 3, 1)
-    ]
+    sizes = [len(store.claim(run, UnitKind.SESSION, owner=f"w{number}", limit=8, lease_s=60.0)) for number in (2, 3, 1)]
 
     assert sizes == [1, 1, 1]
 
@@ -221,23 +219,23 @@ async def test_units_of_a_worker_without_heartbeat_are_leased_by_others_after_on
     """The clock is the database's alone, so the clocks of the machines do not count."""
     store = database.open()
 
-    def acquire(owner: str, limit: int) -> set[str]:
-        return {unit.key for unit in store.acquire(run, UnitKind.SESSION, owner=owner, limit=limit, lease_s=LEASE_S)}
+    def claim(owner: str, limit: int) -> set[str]:
+        return {unit.key for unit in store.claim(run, UnitKind.SESSION, owner=owner, limit=limit, lease_s=LEASE_S)}
 
-    killed, alive, rest, taken = acquire("killed", 4), acquire("alive", 1), set[str](), []
-    while units := acquire("other", 8):
+    killed, alive, rest, taken = claim("killed", 4), claim("alive", 1), set[str](), []
+    while units := claim("other", 8):
         rest |= units
 
     for _ in range(4):
         clock.passed_s += LEASE_S / 3
         store.renew("alive", LEASE_S)
         store.renew("other", LEASE_S)
-        taken.append(acquire("other", 8))
+        taken.append(claim("other", 8))
 
     assert (len(killed), len(alive), len(rest)) == (4, 1, 3)
     assert taken[:3] == [set(), set(), set()]
     assert taken[3] < killed
-    assert taken[3] | acquire("other", 8) | acquire("alive", 8) | acquire("other", 8) == killed
+    assert taken[3] | claim("other", 8) | claim("alive", 8) | claim("other", 8) == killed
 
 
 async def test_units_of_a_killed_worker_are_leased_many_at_a_time(
@@ -245,12 +243,12 @@ async def test_units_of_a_killed_worker_are_leased_many_at_a_time(
 ) -> None:
     store = database.open()
     for owner in ("killed", "first", "second"):
-        store.acquire(run, UnitKind.SESSION, owner=owner, limit=8, lease_s=LEASE_S)
+        store.claim(run, UnitKind.SESSION, owner=owner, limit=8, lease_s=LEASE_S)
     clock.passed_s += LEASE_S + 1.0
     store.renew("first", LEASE_S)
     store.renew("second", LEASE_S)
 
-    assert len(store.acquire(run, UnitKind.SESSION, owner="first", limit=8, lease_s=LEASE_S)) == 2
+    assert len(store.claim(run, UnitKind.SESSION, owner="first", limit=8, lease_s=LEASE_S)) == 2
 
 
 def _wait_for_a_death(store: DjangoStore, run: Run) -> None:
@@ -264,8 +262,8 @@ async def test_the_end_of_a_postgresql_session_releases_units_slots_and_budget_a
 ) -> None:
     run = _a_run_on(postgresql)
     killed, other = postgresql.open(), postgresql.open()
-    other.acquire(run, UnitKind.SESSION, owner="other", limit=2, lease_s=LEASE_S)
-    units = killed.acquire(run, UnitKind.SESSION, owner="killed", limit=1, lease_s=LEASE_S)
+    other.claim(run, UnitKind.SESSION, owner="other", limit=2, lease_s=LEASE_S)
+    units = killed.claim(run, UnitKind.SESSION, owner="killed", limit=1, lease_s=LEASE_S)
     await killed.limits_of("killed").lease_slots(KEY, 10, 8)
     assert len(other.workers(run)) == 2
 
@@ -275,7 +273,7 @@ async def test_the_end_of_a_postgresql_session_releases_units_slots_and_budget_a
 
     assert [worker.name for worker in other.workers(run)] == ["other"]
     assert (await other.limits_of("other").lease_slots(KEY, 10, 0)).slots == 10
-    taken = other.acquire(run, UnitKind.SESSION, owner="other", limit=8, lease_s=LEASE_S)
+    taken = other.claim(run, UnitKind.SESSION, owner="other", limit=8, lease_s=LEASE_S)
     assert units[0].key in {unit.key for unit in taken}
 
 
@@ -284,19 +282,19 @@ def test_a_reconnected_worker_is_alive_and_joins_again_if_it_was_declared_dead(
 ) -> None:
     run = _a_run_on(postgresql)
     shaky, other = postgresql.open(), postgresql.open()
-    other.acquire(run, UnitKind.SESSION, owner="other", limit=1, lease_s=LEASE_S)
-    mine = {unit.key for unit in shaky.acquire(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)}
+    other.claim(run, UnitKind.SESSION, owner="other", limit=1, lease_s=LEASE_S)
+    mine = {unit.key for unit in shaky.claim(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)}
 
     shaky.disconnect()
     _wait_for_a_death(other, run)
-    shaky.acquire(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)  # in time: its units stay its own
+    shaky.claim(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)  # in time: its units stay its own
     other.renew("other", LEASE_S)
     kept = shaky.renew("shaky", LEASE_S)
     shaky.disconnect()
     _wait_for_a_death(other, run)
     other.renew("other", LEASE_S)  # takes the units of `shaky`
     lost = shaky.renew("shaky", LEASE_S)
-    again = shaky.acquire(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)
+    again = shaky.claim(run, UnitKind.SESSION, owner="shaky", limit=1, lease_s=LEASE_S)
 
     assert mine < kept
     assert lost == frozenset()

@@ -15,7 +15,7 @@ from theodolite.store.event_withdrawal import empty_log
 @pytest.fixture
 def log(tmp_path):
     """The log of a database that holds one row; this thread's connection waits for nobody."""
-    configure_django(database_settings(tmp_path, lock_timeout_s=0))
+    configure_django(database_settings(tmp_path, patience_s=0))
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE words (word TEXT)")
         cursor.execute("INSERT INTO words VALUES ('withdrawn')")
@@ -54,4 +54,4 @@ def test_a_busy_log_is_truncated_after_the_last_reader(log, reader):
 def test_a_permanently_busy_log_is_reported(log, reader, caplog):
     assert not empty_log(lambda _: None)
 
-    assert "deleted texts remain in it" in caplog.text
+    assert "deleted texts stay in it" in caplog.text

@@ -43,7 +43,7 @@ def test_the_query_plan_of_units_needs_no_sorting(sqlite: Database, what: str) -
     run = store.open_run(a_study(), a_plan())
     store.add_units(run, [a_session(run)])
     work = {
-        "claim": lambda: store._ledger.acquire(run, UnitKind.SESSION, owner="w1", limit=5, lease_s=60),
+        "claim": lambda: store._ledger.claim(run, UnitKind.SESSION, owner="w1", limit=5, lease_s=60),
         "read": lambda: next_units(id_of_run(run), UnitKind.SESSION, UnitState.DONE, Bookmark(3, 4), None),
     }
 

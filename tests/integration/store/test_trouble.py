@@ -13,7 +13,7 @@ from django.db import connection
 
 from tests.contract.given import a_plan, a_reply, a_session, a_study, an_entry
 from tests.databases import Database
-from theodolite.bootstrap.database import DATABASE_NAME, IDLE_S, LOCK_TIMEOUT_S, open_store
+from theodolite.bootstrap.database import DATABASE_NAME, IDLE_S, LOCK_PATIENCE_S, open_store
 from theodolite.domain.errors import StorageUnavailable, StoreError
 from theodolite.domain.flow import JournalEntry
 from theodolite.domain.run import Run, UnitKind
@@ -79,7 +79,7 @@ async def test_a_full_disk_is_reported_and_acknowledged_data_are_kept(sqlite: Da
             acknowledged.append(entry)
 
     acknowledged: list[JournalEntry] = []
-    with pytest.raises(StorageUnavailable, match=r"full.*Last write: reply \d+ .*MiB are free"):
+    with pytest.raises(StorageUnavailable, match=r"full.*Written last: reply \d+ .*MiB are free"):
         await append_all()
     await store.stop()
 
@@ -156,7 +156,7 @@ def test_two_workspaces_can_be_open_at_once(sqlite: Database, postgresql: Databa
 
 
 def test_an_unreachable_server_is_reported(database: Database) -> None:
-    with pytest.raises(StorageUnavailable, match="Make sure that it can be reached"):
+    with pytest.raises(StorageUnavailable, match="See that it can be reached"):
         open_store(database.workspace, "postgresql://nobody@127.0.0.1:1/nothing")
 
 
@@ -180,4 +180,4 @@ def test_a_stopped_process_loses_its_locks_before_others_time_out(postgresql: Da
     postgresql.opened.append(store)
 
     assert store._executor.read(limits) == ["15s", "10min", "20s"]
-    assert IDLE_S < LOCK_TIMEOUT_S
+    assert IDLE_S < LOCK_PATIENCE_S

@@ -17,7 +17,7 @@ if __name__ == "__main__":
 
     def claim_all() -> None:
         """Lease a few units at a time until none is left; print them and wait for the signal to exit."""
-        while units := store.acquire(run, UnitKind.SESSION, owner=owner, limit=3, lease_s=60):
+        while units := store.claim(run, UnitKind.SESSION, owner=owner, limit=3, lease_s=60):
             print(*(unit.key for unit in units), flush=True)  # noqa: T201  # how it reports
         print("end", flush=True)  # noqa: T201
         sys.stdin.read()
@@ -25,7 +25,7 @@ if __name__ == "__main__":
     async def write_for_ever() -> None:
         """Lease one unit and write replies until the process is ended; print the acknowledged ones."""
         await store.start()
-        (unit,) = store.acquire(run, UnitKind.SESSION, owner=owner, limit=1, lease_s=600)
+        (unit,) = store.claim(run, UnitKind.SESSION, owner=owner, limit=1, lease_s=600)
         for position in range(1_000_000):
             await store.append(unit.key, an_entry(position))
             await asyncio.sleep(0.005)  # nobody writes without a pause; a loop would starve others of SQLite's lock

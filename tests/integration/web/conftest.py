@@ -161,7 +161,7 @@ def event(event_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     close_pool()
     monkeypatch.setattr(settings, "WORKSPACE", tmp_path)
     monkeypatch.setattr(settings, "HOST_RESOLVER", FakeHostResolver())
-    database = database_settings(tmp_path, lock_timeout_s=1)
+    database = database_settings(tmp_path, patience_s=1)
     shutil.copy(event_file, database["NAME"])
     configure_django(database)
     yield HostedStudy.objects.get()

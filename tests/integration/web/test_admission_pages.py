@@ -146,10 +146,9 @@ def publish_a_pack(actions: ActionCounter) -> None:
     actions.click(page.get_by_label("An event with testers, on a scenario pack"))
     actions.select(page.get_by_label("Scenario pack", exact=True), "aria/pathfinder")
     actions.follow(page.get_by_role("button", name="Create study"))
-    actions.follow(page.get_by_role("link", name="Write consent text"))
-    write_file(actions, "consent.md", "You talk to a program for 30 minutes. You can stop at any time.")
-    actions.follow(page.get_by_role("link", name="study.yaml", exact=True))
     write_file(actions, "study.yaml", STUDY)
+    actions.follow(page.get_by_role("link", name="consent.md", exact=True))
+    write_file(actions, "consent.md", "You talk to a program for 30 minutes. You can stop at any time.")
     actions.follow(page.get_by_role("button", name="Review and publish"))
     actions.follow(page.get_by_role("button", name="Publish version 1"))
 

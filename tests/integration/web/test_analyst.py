@@ -31,8 +31,8 @@ from theodolite.domain.annotating.case import CaseAct
 from theodolite.domain.coding import CodedState
 from theodolite.domain.event import Role
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
-from theodolite.events.results import blinding_results, current_responses, response_counts
-from theodolite.measurement.probes import blinding_assessments
+from theodolite.events.results import current_responses, leaks, response_counts
+from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.study.risks import COMBINED, risk_findings
 from theodolite.reporting.results.testers import risk_entry
 from theodolite.web.analyst import coding, responses, reviews
@@ -112,17 +112,17 @@ def test_after_a_coding_the_next_answer_opens(event, client_as):
     code = re.findall(r'name="code" value="([^"]+)"', client.get(first).content.decode())[0]
     client.post(first, {"code": [code], "memo": "Short."})
     second = client.get(at(event, "coding/next/")).url
-    kept = [item for item in desk_of(event).coding_project().work.codings if item.memo == "Short."]
+    kept = [one for one in desk_of(event).coding_project().work.codings if one.memo == "Short."]
 
     assert second != first
-    assert [item.codes for item in kept] == [(code,)]
+    assert [one.codes for one in kept] == [(code,)]
     assert AuditEntry.objects.filter(verb="coded an answer").count() == 1
 
 
 def test_an_answer_with_two_codings_is_not_assigned_again(event):
     desk = desk_of(event)
-    project = desk.coding_project()
-    full = {item.answer for item in project.coded if item.is_coded}
+    room = desk.coding_project()
+    full = {one.answer for one in room.coded if one.is_coded}
 
     assert full
     assert not full & set(desk.coding_index().waiting("somebody else"))
@@ -133,13 +133,13 @@ def test_a_new_codebook_lists_its_changes_and_the_answers_to_code(event, client_
     fields = {"name": ["helpful", "brief"], "definition": ["It helped.", "Speaks of length."], "place": ["2", "1"]}
     refused = client.post(at(event, "coding/codebook/"), {**fields, "follows": "1"})
     client.post(at(event, "coding/codebook/"), {**fields, "follows": "1", "note": "Fewer codes."})
-    project = desk_of(event, Role.SENIOR).coding_project()
+    room = desk_of(event, Role.SENIOR).coding_project()
 
     assert refused.status_code == 422
     assert "the change and its reason" in words(refused)
-    book = project.work.current[""]
+    book = room.work.current[""]
     assert (book.names, book.note) == (("brief", "helpful"), "Fewer codes.")
-    assert {item.state for item in project.coded if item.answer.question == "open"} == {CodedState.UNCODED}
+    assert {one.state for one in room.coded if one.answer.question == "open"} == {CodedState.UNCODED}
     assert "The codebook has changed since" in words(client.get(at(event, "coding/next/"), follow=True))
 
 
@@ -150,12 +150,12 @@ def test_questions_can_have_their_own_codebook(event, client_as):
     client = client_as(Role.ANALYST)
     refused = client.post(at(event, "coding/codebook/new/"), NEW | {"book": " "})
     client.post(at(event, "coding/codebook/new/"), NEW)
-    project = desk_of(event).coding_project()
+    room = desk_of(event).coding_project()
     told = words(client.get(at(event, "coding/")))
 
     assert refused.status_code == 422
-    assert project.work.codebook_for("tv-spoilers-field-testing.open").name == "tones"
-    assert project.work.codebook_for("tv-spoilers-red-teaming.open").name == ""
+    assert room.work.codebook_for("tv-spoilers-field-testing.open").name == "tones"
+    assert room.work.codebook_for("tv-spoilers-red-teaming.open").name == ""
     assert "codebook tones, revision 1" in told
     assert "Another codebook is for" in words(client.post(at(event, "coding/codebook/new/"), NEW | {"book": "more"}))
 
@@ -174,7 +174,7 @@ def test_a_codebook_for_some_questions_is_revised_with_its_questions(event, clie
 def test_notes_of_red_teamers_are_coded_like_their_answers(event, client_as):
     told = words(client_as(Role.ANALYST).get(at(event, "coding/")))
 
-    assert "What was tried, how was it refined, and what was the result?" in told
+    assert "What was tried, how was it refined, and what came of it?" in told
     assert "notes while testing, codebook ways of attack, revision 1" in told
 
 
@@ -211,12 +211,12 @@ def test_a_disagreement_is_resolved_or_left_open_and_codings_stay(event, client_
         at(event, f"coding/disagreements/{token}/"),
         {"found": found, "code": "helpful", "rationale": "We read it again."},
     )
-    project = desk_of(event).coding_project()
-    (stands,) = (item for item in project.coded if desk_of(event).token_of_answer(item.answer) == token)
+    room = desk_of(event).coding_project()
+    (stands,) = (one for one in room.coded if desk_of(event).token_of_answer(one.answer) == token)
 
     assert " A " in page
     assert not any(name in page for name in NAMES)
-    assert (stands.state, project.work.codings) == (state, before)
+    assert (stands.state, room.work.codings) == (state, before)
 
 
 def test_a_decision_needs_a_reason(event, client_as):
@@ -250,8 +250,8 @@ def test_a_session_is_read_with_its_answers_and_recorded(event, client_as):
         at(event, f"reviews/{token}/"),
         {"materialised": "yes", "magnitude": "7", "impact": "negative", "rationale": "They read the end."},
     )
-    records = [item for found in risk_findings(desk_of(event).evidence()) for item in found.materialised]
-    (record,) = (item for item in records if item.shown_by == COMBINED)
+    records = [one for found in risk_findings(desk_of(event).evidence()) for one in found.materialised]
+    (record,) = (one for one in records if one.shown_by == COMBINED)
 
     assert "What it said helped me with my task." in page
     assert not any(name in page for name in NAMES)
@@ -264,7 +264,7 @@ def test_each_risk_lists_the_answers_that_identify_it(event, client_as):
 
     assert "is at least 5, or annotators of dialogues, by" in told
     assert "I would rather not have read some of what it said about the plot. 6" in told
-    assert "No one has reviewed 10 dialogues yet" in told
+    assert "Nobody has looked at 10 dialogues yet" in told
     assert "questionnaire: tv-spoilers-field-testing.helpful" in told
     assert "5 sessions still to be reviewed" in told
 
@@ -276,14 +276,14 @@ def test_each_method_of_identification_creates_records_in_the_results(event, cli
     evidence = desk_of(event).evidence()
     entries = [risk_entry(found) for found in risk_findings(evidence)]
     records = {
-        (entry["risk"], record["shown_by"], len(record["by"])) for entry in entries for record in entry["materialised"]
+        (one["risk"], record["shown_by"], len(record["by"])) for one in entries for record in one["materialised"]
     }
     told = words(client_as(Role.SENIOR).get(at(event, "reviews/")))
 
     assert ("no-help", "tv-spoilers-field-testing.helpful <= 3", 0) in records
     assert {("plot-released", "risk-assessment.released", n) for n in (1, 2)} < records
     assert ("unwanted-plot", COMBINED, 1) in records
-    assert "In 4 of 6 dialogues 4 more that no one has reviewed" in told
+    assert "In 4 of 6 dialogues 4 more that nobody has looked at" in told
     assert "annotation: risk-assessment.released, by 1 annotator" in told
 
 
@@ -311,29 +311,27 @@ def test_pages_read_the_same_responses_and_annotations_as_a_measurement(event):
     labelled = defaultdict(list)
     for annotation in evidence.archive.annotations():
         labelled[annotation.dialogue].append(annotation)
-    answered = {
-        response.session: response for response in evidence.responses if response.submitted and response.dialogues
-    }
-    by_people = {key for key, found in labelled.items() if any(not item.unit for item in found)}
+    answered = {one.session: one for one in evidence.responses if one.submitted and one.dialogues}
+    by_people = {key for key, found in labelled.items() if any(not one.unit for one in found)}
     waiting = set(waiting_items(study.name).values_list("dialogue__unit__key", flat=True))
-    settled = [key for key, item in answered.items() if set(item.dialogues) <= by_people - waiting]
+    settled = [key for key, one in answered.items() if set(one.dialogues) <= by_people - waiting]
     read = settled_sessions(study, run, start=0, size=100)
 
     assert tuple(current_responses(desk.store, study)) == evidence.responses
-    assert response_counts(desk.store, study) == Counter(response.questionnaire for response in evidence.responses)
-    assert [item.key for item in read] == settled_keys(study, run) == settled
+    assert response_counts(desk.store, study) == Counter(one.questionnaire for one in evidence.responses)
+    assert [one.key for one in read] == settled_keys(study, run) == settled
     assert comparison_counts(study, run) == (6, len(answered) - 6)
-    assert [item.key for item in settled_sessions(study, run, start=4, size=3)] == settled[4:]
-    for item in read:
-        keys = answered[item.key].dialogues
+    assert [one.key for one in settled_sessions(study, run, start=4, size=3)] == settled[4:]
+    for one in read:
+        keys = answered[one.key].dialogues
         known = {key: labelled[key] for key in keys}
         found = annotations_about(study, run, keys)
         assert {key: sorted(map(repr, values)) for key, values in found.items()} == {
             key: sorted(map(repr, values)) for key, values in known.items()
         }
         everything = [annotation for values in known.values() for annotation in values]
-        assert item.n_annotations == len(everything)
-        assert item.n_categories == len({annotation.guideline for annotation in everything})
+        assert one.n_annotations == len(everything)
+        assert one.n_categories == len({annotation.guideline for annotation in everything})
 
 
 def test_the_index_of_open_answers_has_the_same_lines_and_states_as_their_measurement(event):
@@ -342,27 +340,27 @@ def test_the_index_of_open_answers_has_the_same_lines_and_states_as_their_measur
     counted = index.due_by_coder()
 
     assert sorted(map(repr, index.lines)) == sorted(map(repr, index_of(project).lines))
-    assert Counter(index.states()) == Counter(item.state for item in project.coded)
+    assert Counter(index.states()) == Counter(one.state for one in project.coded)
     assert {CodedState.ALIKE, CodedState.CONSENSUS, CodedState.UNCODED} <= set(index.states())
     assert {coder: counts.total() for coder, counts in counted.items()} == Counter(
-        item.coder for item in project.work.codings
+        one.coder for one in project.work.codings
     )
     for coder in (desk.reader, "somebody else"):
         waiting = index.waiting(coder)
-        assert set(waiting) == {text.answer for text in project.texts if project.work.waits(text.answer, coder)}
+        assert set(waiting) == {one.answer for one in project.texts if project.work.waits(one.answer, coder)}
         assert len(waiting) == len(set(waiting))
 
 
 def test_part_of_a_project_has_the_same_texts_codings_and_quotes_as_the_whole(event):
     desk = desk_of(event)
     whole = desk.coding_project()
-    chosen = [text.answer for text in whole.texts][::3]
-    part, sessions = desk.project_of(chosen), {item.session for item in chosen}
+    chosen = [one.answer for one in whole.texts][::3]
+    part, sessions = desk.project_of(chosen), {one.session for one in chosen}
 
-    assert {text.answer for text in part.texts} >= set(chosen)
-    assert part.texts == tuple(text for text in whole.texts if text.answer.session in sessions)
-    assert part.work.codings == tuple(item for item in whole.work.codings if item.answer.session in sessions)
-    assert part.work.quotes == tuple(quote for quote in whole.work.quotes if quote.answer.session in sessions)
+    assert {one.answer for one in part.texts} >= set(chosen)
+    assert part.texts == tuple(one for one in whole.texts if one.answer.session in sessions)
+    assert part.work.codings == tuple(one for one in whole.work.codings if one.answer.session in sessions)
+    assert part.work.quotes == tuple(one for one in whole.work.quotes if one.answer.session in sessions)
 
 
 @pytest.mark.parametrize("path", ["coding/quotes/", "coding/disagreements/", "reviews/"])
@@ -396,7 +394,7 @@ def test_a_large_study_shows_new_codes_at_once_and_figures_with_their_time(event
 
     assert "The server is computing these figures" in pending
     assert len(index.waiting(desk.reader)) == before - 1
-    assert Counter(index.states()) == Counter(item.state for item in desk.coding_project().coded)
+    assert Counter(index.states()) == Counter(one.state for one in desk.coding_project().coded)
     assert "The server is computing" not in computed
     assert "As of" in computed
 
@@ -421,7 +419,7 @@ def test_the_evidence_about_a_session_decides_on_its_review_as_a_measurement_doe
     let_two_label(event)
     desk = desk_of(event)
     whole = {(finding.risk.name, session) for finding in risk_findings(desk.evidence()) for session in finding.pending}
-    sessions = {response.session for response in desk.responses()}
+    sessions = {one.session for one in desk.responses()}
     alone = {
         (finding.risk.name, session)
         for key in sessions
@@ -442,8 +440,8 @@ def test_blinding_reads_guessed_sessions_alone_with_the_same_result(event):
         context.responses.add_guess(BlindingGuess(session=session.key, guess=options[0], **asked))
     guesses = context.responses.guesses(name)
 
-    assert sum(leak.rate.n for leak in blinding_results(context) if leak.level is None) > 1
-    assert blinding_results(context) == blinding_assessments(guesses, context.sessions.in_study(name))
+    assert sum(one.rate.n for one in leaks(context) if one.level is None) > 1
+    assert leaks(context) == leaks_of(guesses, context.sessions.in_study(name))
 
 
 def test_texts_hidden_or_restricted_by_a_case_are_not_shown(event, client_as):

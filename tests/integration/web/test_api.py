@@ -41,9 +41,7 @@ def secret_of(account: Account, scopes=tuple(Scope), **changes) -> str:
     """Create a token of an account and return its secret."""
     public, secret, hashed = new_secret()
     values = {"name": "test", "expires_at": timezone.now() + timedelta(days=1), **changes}
-    ApiToken.objects.create(
-        account=account, token=public, hash=hashed, scopes=[str(scope) for scope in scopes], **values
-    )
+    ApiToken.objects.create(account=account, token=public, hash=hashed, scopes=[str(one) for one in scopes], **values)
     return secret
 
 
@@ -115,8 +113,8 @@ def address_of(name: str, event: HostedStudy, measurement: Measurement) -> str:
     pattern = next(
         route
         for route, operations in openapi_document()["paths"].items()
-        for operation in operations.values()
-        if operation["operationId"] == name
+        for one in operations.values()
+        if one["operationId"] == name
     )
     return pattern.format(**filled)
 
@@ -125,8 +123,8 @@ def method_of(name: str) -> str:
     return next(
         method
         for operations in openapi_document()["paths"].values()
-        for method, operation in operations.items()
-        if operation["operationId"] == name
+        for method, one in operations.items()
+        if one["operationId"] == name
     )
 
 
@@ -143,7 +141,7 @@ def body_of(name: str) -> object:
 
 @pytest.fixture
 def no_process(monkeypatch):
-    """Record the run processes that requests start, instead of starting them."""
+    """Record the run processes that requests start, in place of starting them."""
     processes = []
 
     def start(folder, arguments, *, command, environ):
@@ -175,23 +173,23 @@ def test_an_operation_responds_to_its_roles_and_is_not_found_for_others(event, a
 
 def test_every_operation_is_in_the_document_with_its_permission():
     operations = {
-        method["operationId"]: method for methods in openapi_document()["paths"].values() for method in methods.values()
+        one["operationId"]: one for methods in openapi_document()["paths"].values() for one in methods.values()
     }
 
-    assert {name: operation["x-permission"] for name, operation in operations.items()} == {
+    assert {name: one["x-permission"] for name, one in operations.items()} == {
         name: permission.text for name, permission in PERMISSIONS.items()
     }
-    assert all(operation["security"] for operation in operations.values())
+    assert all(one["security"] for one in operations.values())
     served = Client(SERVER_NAME="localhost").get(f"{PREFIX}openapi.json").json()
     assert served == openapi_document()
     assert served["openapi"].startswith("3.1")
 
 
-@pytest.mark.parametrize("name", [name for name, item in PERMISSIONS.items() if item.scope])
+@pytest.mark.parametrize("name", [name for name, one in PERMISSIONS.items() if one.scope])
 def test_a_token_without_the_scope_is_refused(event, ask, measurement, name):
     scope = PERMISSIONS[name].scope
     role = PERMISSIONS[name].roles[0]
-    secret = secret_of(person(event, role), [item for item in Scope if item is not scope])
+    secret = secret_of(person(event, role), [one for one in Scope if one is not scope])
 
     response = ask(role, address_of(name, event, measurement), method_of(name), secret=secret, body=body_of(name))
 
@@ -275,14 +273,11 @@ def test_dialogues_are_paged_and_equal_the_export(event, ask):
     rows = {row["id"]: row for row in dialogue_rows(context.evidence()) if row["id"]}
 
     assert single == whole
-    assert {item["id"] for item in whole} == set(rows)
-    for item in whole:
-        assert (item["dialogue"], item["application"]) == (
-            rows[item["id"]]["dialogue"],
-            rows[item["id"]]["application"],
-        )
-        details = ask(Role.ANALYST, f"studies/{event.token}/dialogues/{item['dialogue']}").json()
-        if item["tester_type"] == "person":
+    assert {one["id"] for one in whole} == set(rows)
+    for one in whole:
+        assert (one["dialogue"], one["application"]) == (rows[one["id"]]["dialogue"], rows[one["id"]]["application"])
+        details = ask(Role.ANALYST, f"studies/{event.token}/dialogues/{one['dialogue']}").json()
+        if one["tester_type"] == "person":
             assert {turn["prompt"] for turn in details["turns"]} == {None}
     assert {"listed dialogues by API", "read dialogue by API"} <= set(AuditEntry.objects.values_list("verb", flat=True))
 
@@ -320,7 +315,7 @@ def test_a_withdrawn_dialogue_is_reported_as_gone(event, ask):
 
     after = ask(Role.ANALYST, f"studies/{event.token}/dialogues").json()["items"]
     assert len(after) == len(before) - 1
-    (gone,) = {item["dialogue"] for item in before} - {item["dialogue"] for item in after}
+    (gone,) = {one["dialogue"] for one in before} - {one["dialogue"] for one in after}
     assert ask(Role.ANALYST, f"studies/{event.token}/dialogues/{gone}").status_code == 404
 
 
@@ -331,12 +326,12 @@ def test_annotations_are_listed_and_read_without_names(event, ask, client_as):
     listed = ask(Role.ANALYST, f"studies/{event.token}/annotations", limit=200).json()["items"]
 
     assert listed
-    assert {item["annotator"] for item in listed if item["annotator_kind"] == "person"} == {"P001"}
-    for item in listed[:3]:
-        assert ask(Role.ANALYST, f"studies/{event.token}/annotations/{item['id']}").json() == item
+    assert {one["annotator"] for one in listed if one["annotator_kind"] == "person"} == {"P001"}
+    for one in listed[:3]:
+        assert ask(Role.ANALYST, f"studies/{event.token}/annotations/{one['id']}").json() == one
     guideline = listed[0]["guideline"]
     by_guideline = ask(Role.ANALYST, f"studies/{event.token}/annotations", guideline=guideline, limit=200).json()
-    assert {item["guideline"] for item in by_guideline["items"]} == {guideline}
+    assert {one["guideline"] for one in by_guideline["items"]} == {guideline}
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

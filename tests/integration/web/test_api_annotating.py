@@ -37,9 +37,9 @@ def task(ask, tasks):  # noqa: F811
 def whole(task: dict, **changes: object) -> dict:
     """Return a body that answers all questions of a task with the last value of each scale."""
     answers = [
-        {"question": item["question"], "turn": item["turn"], "value": item["values"][-1] if item["values"] else "x"}
-        for item in task["questions"]
-        if item["is_asked"] and not item["is_optional"]
+        {"question": one["question"], "turn": one["turn"], "value": one["values"][-1] if one["values"] else "x"}
+        for one in task["questions"]
+        if one["is_asked"] and not one["is_optional"]
     ]
     return {"guideline_version": task["guideline_version"], "answers": answers, **changes}
 
@@ -61,9 +61,9 @@ def test_a_task_is_done_by_the_api_as_on_the_page(event, ask, tasks, task):  # n
     assert ask(Role.ANNOTATOR, address).json()["answers"] == done["answers"]
     row = ReservationRow.objects.get(token=task["id"])
     assert row.annotation.instrument_version == task["guideline_version"]
-    stored = {(item["question"], item["turn"]): item["value"] for item in done["answers"]}
+    stored = {(one["question"], one["turn"]): one["value"] for one in done["answers"]}
     rows = AnswerRow.objects.filter(annotation=row.annotation, outcome="answered")
-    assert {(item.question, item.turn or None): item.value for item in rows}.items() <= stored.items()
+    assert {(one.question, one.turn or None): one.value for one in rows}.items() <= stored.items()
     page = submission.task(records(), task["id"], participant_of(event))
     assert page.reservation.state.value == "submitted"
     assert AuditEntry.objects.filter(verb="wrote answers by API").exists()
@@ -86,12 +86,12 @@ def test_a_repeated_request_changes_nothing(event, ask, tasks, task):  # noqa: F
 
 def test_all_errors_are_named_at_once_and_nothing_is_stored(event, ask, tasks, task):  # noqa: F811
     first = task["questions"][0]
-    ref = {"question": first["question"], "turn": first["turn"]}
+    place = {"question": first["question"], "turn": first["turn"]}
     answers = [
-        {**ref, "value": "perhaps"},
+        {**place, "value": "perhaps"},
         {"question": first["question"] + "x", "value": "yes"},
-        {**ref, "turn": 99, "value": "yes"},
-        {**ref, "value": first["values"][0]},
+        {**place, "turn": 99, "value": "yes"},
+        {**place, "value": first["values"][0]},
     ]
     response = ask(Role.ANNOTATOR, f"{tasks}/{task['id']}/answers", "put", body=whole(task, answers=answers))
     faults = {fault["where"]: fault["expected"] for fault in response.json()["errors"]}
@@ -177,7 +177,7 @@ def labels(event):
     """A body of labels by a person with another tool, about a dialogue of the event."""
     hold_dialogue(event)
     guideline = event_of(event).study.guidelines[0]
-    question = next(item for item in guideline.instrument.questions if item.level is QuestionLevel.DIALOGUE)
+    question = next(one for one in guideline.instrument.questions if one.level is QuestionLevel.DIALOGUE)
     value = question.scale.categories[0]
     dialogue = {"guideline": guideline.name, "guideline_version": version_of(guideline)}
     dialogue |= {
@@ -196,7 +196,7 @@ def test_labels_from_another_tool_are_stored_once(event, ask, labels):  # noqa: 
         {"new": 0, "revised": 0, "unchanged": 1},
     )
     listed = ask(Role.ANALYST, f"studies/{event.token}/annotations", limit=200).json()["items"]
-    (stored,) = [item for item in listed if "He names the ending." in json.dumps(item) or item["annotator"] == "P001"]
+    (stored,) = [one for one in listed if "He names the ending." in json.dumps(one) or one["annotator"] == "P001"]
     assert stored["annotator_kind"] == "person"
     assert AuditEntry.objects.filter(verb="imported labels by API").count() == 2
 
@@ -262,12 +262,8 @@ def test_seniors_read_without_sources_and_organisers_with_the_level(event, ask, 
     assert {dialogue["level"] for dialogue in seen} == {None}
     assert None not in {dialogue["level"] for dialogue in known}
     assert {one["name"] for one in seen}.isdisjoint(one["name"] for one in known), "each reader has names of their own"
-    assert [name for name in (application.name for application in study.applications) if name in text] == []
-    assert [
-        membership
-        for membership in event.memberships.all()
-        if membership.participant and membership.participant in text
-    ] == []
+    assert [name for name in (one.name for one in study.applications) if name in text] == []
+    assert [one for one in event.memberships.all() if one.participant and one.participant in text] == []
     assert (details["category"], details["dialogue"]["name"]) == (item["category"], seen[0]["name"])
     assert details["dialogue"]["turns"][0]["prompt"].startswith(seen[0]["opening"])
     refused = ask(Role.SENIOR, queue, level="red teaming")
@@ -300,7 +296,7 @@ def test_the_queue_is_filtered(event, ask, queue):  # noqa: F811
         ({"limit": 201}, "query.limit"),
     ],
 )
-def test_an_invalid_queue_filter_states_the_expected_form(ask, queue, data, words):  # noqa: F811
+def test_a_wrong_filter_of_the_queue_says_what_is_expected(ask, queue, data, words):  # noqa: F811
     response = ask(Role.SENIOR, queue, **data)
 
     assert response.status_code == 422

@@ -38,9 +38,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 TEXT_OF_OTHERS = "the secret name of another study"
 
-OPERATIONS = {
-    item["operationId"]: item for methods in openapi_document()["paths"].values() for item in methods.values()
-}
+OPERATIONS = {one["operationId"]: one for methods in openapi_document()["paths"].values() for one in methods.values()}
 
 REFUSALS = (400, 401, 403, 404, 413, 422, 429)
 """Statuses that the same kind of request gets from every operation that documents them."""
@@ -100,7 +98,7 @@ def refused(name: str, status: int, event, ask, measurement, monkeypatch):  # no
         case 403 if PERMISSIONS[name].scope:
             return ask(role, address, method, secret=secret_of(person(event, role), []), body=body)
         case 403:
-            event.second_factor = [item.value for item in Role]
+            event.second_factor = [one.value for one in Role]
             event.save()
         case 404:
             address = address.replace(event.token, HostedStudy.objects.create(name="another").token)
@@ -170,7 +168,7 @@ def test_every_scope_role_and_study_is_refused_without_names(event, ask, measure
     """All that a token must not do: with the scope alone and with all other scopes, in the own study and in another."""
     other = HostedStudy.objects.create(name=TEXT_OF_OTHERS)
     only = {scope: secret_of(person(event, role), [scope]) for scope in Scope}
-    others = {scope: secret_of(person(event, role), [item for item in Scope if item is not scope]) for scope in Scope}
+    others = {scope: secret_of(person(event, role), [one for one in Scope if one is not scope]) for scope in Scope}
     for name, permission in PERMISSIONS.items():
         address = address_of(name, event, measurement)
         elsewhere = [address.replace(event.token, other.token)] if permission.roles else []

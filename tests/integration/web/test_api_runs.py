@@ -186,7 +186,7 @@ def test_errors_in_the_files_of_a_study_are_named_with_their_lines(own, ask, run
 
 @pytest.fixture
 def sleeper(monkeypatch):
-    """Start processes that wait for a signal instead of runs, and return them."""
+    """Start processes that wait for a signal in place of runs, and return them."""
     children = []
 
     def child(log, arguments, umask, environ):
@@ -196,9 +196,9 @@ def sleeper(monkeypatch):
 
     monkeypatch.setattr(run_process, "_child", child)
     yield children
-    for item in children:
-        item.kill()
-        item.wait(60)
+    for one in children:
+        one.kill()
+        one.wait(60)
 
 
 @pytest.mark.parametrize("key", ["run", "next_run"])

@@ -12,11 +12,11 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from tests.fakes.annotated_event import (
     a_batch,
-    a_calibration,
     a_case,
     a_draft,
     a_link,
     a_measurement,
+    a_room,
     a_slot,
     a_thread,
     a_view,
@@ -75,7 +75,7 @@ _TESTER_PAGES = (
 
 _SITTING = ("take", "annotation", "answer", "undo", "submit", "release", "skip", "flag", "comment")
 _TRAINING = ("read", "practice", "qualify", "result")
-_CALIBRATION = ("calibration", "calibration_vote", "calibration_say")
+_ROOM = ("room", "room_vote", "room_say")
 _SENIOR = (
     *(
         "home",
@@ -84,8 +84,8 @@ _SENIOR = (
         "resolve",
         "undo",
         "reopen",
-        "open_calibration",
-        "calibration_step",
+        "open_room",
+        "room_step",
         "check",
         "judge",
     ),
@@ -175,12 +175,9 @@ PAGES: dict[str, object] = {
     **{f"senior:{name}": {Role.SENIOR, Role.ORGANISER} for name in _LISTING},
     "annotator:home": {Role.ANNOTATOR},
     "annotator:about": {Role.ANNOTATOR},
-    "annotator:guideline": {Role.ANNOTATOR},
-    "annotator:answers": {Role.ANNOTATOR},
-    "annotator:questions": {Role.ANNOTATOR},
     "annotator:topics": {Role.ANNOTATOR},
     **{f"annotator:{name}": {Role.ANNOTATOR} for name in (*_SITTING, *_TRAINING)},
-    **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _CALIBRATION},
+    **{f"annotator:{name}": {Role.ANNOTATOR, Role.SENIOR} for name in _ROOM},
     **{f"analyst:{name}": _READERS for name in _READING},
     "label_door": ANYBODY,
     "api_tokens": SIGNED_IN,
@@ -228,7 +225,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "reservation": submitted,
     "item": an_item,
     "case": a_case,
-    "calibration": a_calibration,
+    "room": a_room,
     "batch": a_batch,
     "view": a_view,
     "thread": a_thread,
@@ -256,7 +253,7 @@ STAND_INS: dict[str, str | Callable[[HostedStudy], str]] = {
     "delivery": lambda hosted: store_test(a_webhook(hosted)).token,
     "submission": lambda hosted: hosted.submissions.get(name="echo-two").token,
 }
-"""What an address is filled with, next to the study: by the name of the argument; seeded things by a function."""
+"""What an address is filled with, beside the study: by the name of the argument; seeded things by a function."""
 
 
 def a_key(hosted: HostedStudy) -> StoredKey:
@@ -269,27 +266,27 @@ def a_webhook(hosted: HostedStudy) -> Webhook:
 
 
 def patterns(resolver: URLResolver, space: str = "") -> Iterator[tuple[str, URLPattern]]:
-    for pattern in resolver.url_patterns:
-        if isinstance(pattern, URLResolver):
-            yield from patterns(pattern, f"{space}{pattern.namespace}:" if pattern.namespace else space)
+    for each in resolver.url_patterns:
+        if isinstance(each, URLResolver):
+            yield from patterns(each, f"{space}{each.namespace}:" if each.namespace else space)
         else:
-            yield f"{space}{pattern.name or ''}", pattern
+            yield f"{space}{each.name or ''}", each
 
 
 @cache
 def ours() -> dict[str, URLPattern]:
     """Return the addresses of our own pages; there are hundreds, and every role requests each."""
-    return {name: item for name, item in patterns(get_resolver()) if item.lookup_str.startswith("theodolite.")}
+    return {name: each for name, each in patterns(get_resolver()) if each.lookup_str.startswith("theodolite.")}
 
 
 def test_every_address_is_in_the_table_of_permissions_and_matches_its_view():
-    said = {name: getattr(our.callback, "access", None) for name, our in ours().items()}
+    said = {name: getattr(each.callback, "access", None) for name, each in ours().items()}
 
     assert said == PAGES
 
 
 def test_addresses_outside_the_table_belong_to_the_sign_in_library():
-    names = {name for name, item in patterns(get_resolver()) if not item.lookup_str.startswith("theodolite.")}
+    names = {name for name, each in patterns(get_resolver()) if not each.lookup_str.startswith("theodolite.")}
 
     assert {name for name in names if not name.startswith(OTHERS)} <= {""}
 
@@ -303,7 +300,7 @@ def test_no_page_uses_an_id_twice(event, client_as, role):
         if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
             ids = Counter(re.findall(r'<[a-z][^<>]*\sid="([^"]+)"', b"".join(answer).decode()))
 
-            assert [item for item, n in ids.items() if n > 1] == [], f"{name} as {role}"
+            assert [one for one, n in ids.items() if n > 1] == [], f"{name} as {role}"
 
 
 @pytest.mark.parametrize("role", [None, *Role], ids=str)
@@ -369,8 +366,8 @@ def test_forms_of_other_sites_are_refused(event, client_as, role):
 @pytest.mark.parametrize("role", list(Role), ids=str)
 def test_tokens_of_one_study_give_no_access_to_another_study_of_the_same_role(event, client_as, role):
     other = HostedStudy.objects.create(name="another", folder="", state=event.state)
-    for membership in event.memberships.all():
-        Membership.objects.create(account=membership.account, hosted=other, role=membership.role)
+    for one in event.memberships.all():
+        Membership.objects.create(account=one.account, hosted=other, role=one.role)
     open_queue(records(), other.token, invented_study(), design_of(invented_study()), by="server")
     QueueRow.objects.filter(name=other.token).update(study="another")
     client = client_as(role)
@@ -418,5 +415,5 @@ def address(name: str, study: str, below: str = "") -> str:
     """Return the address of a page of a study, or with the same ids below another study."""
     fillings = {key: STAND_INS[key] for key in ours()[name].pattern.converters if key != "study"}
     hosted = HostedStudy.objects.get(token=study)
-    filled = {key: filling if isinstance(filling, str) else filling(hosted) for key, filling in fillings.items()}
+    filled = {key: each if isinstance(each, str) else each(hosted) for key, each in fillings.items()}
     return reverse(name, kwargs={"study": below or study, **filled})

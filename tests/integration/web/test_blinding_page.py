@@ -28,7 +28,7 @@ def test_guesses_are_compared_with_chance_and_names_with_their_application(event
         send_prompt(context, session.key, "Who are you?")[0].key,
         LiveEnding(state=TurnState.COMPLETE, text="I am ChatGPT <b>indeed</b>."),
     )
-    names = tuple(application.name for application in context.study.applications)
+    names = tuple(one.name for one in context.study.applications)
     guess = BlindingGuess(
         session=session.key,
         about=GuessedThing.APPLICATION,
@@ -42,7 +42,7 @@ def test_guesses_are_compared_with_chance_and_names_with_their_application(event
 
     assert "1 of 1" in page
     assert "50.0%" in page
-    assert 'data-label="p-value">undefined: fewer than 10 guesses</td>' in page
+    assert 'data-label="p-value">undefined: fewer than 5 guesses</td>' in page
     assert "0.500" not in page
     assert "ChatGPT" in page
     assert "guessing-tester" not in page
@@ -52,7 +52,7 @@ def test_guesses_are_compared_with_chance_and_names_with_their_application(event
 def test_sufficient_guesses_are_shown_as_a_share_with_interval_and_chance(event, client_as, monkeypatch):
     rate, p_value = leak_rate([True, False] * 5, [0.5] * 10)
     leak = BlindingAssessment(about=GuessedThing.LEVEL, level=None, rate=rate, chance=0.5, p_value=p_value)
-    monkeypatch.setattr(results, "blinding_results", lambda _: (leak,))
+    monkeypatch.setattr(results, "leaks", lambda _: (leak,))
 
     page = client_as(Role.ANALYST).get(f"/s/{event.token}/organise/blinding/").content.decode()
 

@@ -27,18 +27,18 @@ def test_statements_are_stored_with_their_authors(event, client_as, address):
     page = senior.get(address).content.decode()
 
     assert (late.status_code, "revision 1 meanwhile" in late.content.decode()) == (422, True)
-    assert [item.text for item in criteria_of(server_store(), event.name)] == ["Readers of English.", "Fluent readers."]
+    assert [one.text for one in criteria_of(server_store(), event.name)] == ["Readers of English.", "Fluent readers."]
     assert all(words in page for words in ("Fluent readers.", "by Sami: Slang.", "by Olga", "Readers of English."))
     assert AuditEntry.objects.filter(verb="stated criteria").count() == 2
 
 
 def test_an_annotator_states_preferences_and_can_change_them(event, client_as):
-    anna, url = client_as(Role.ANNOTATOR), reverse("annotator:about", args=[event.token])
-    odd = anna.post(url, {"groups": "forty"})
-    anna.post(url, {"languages": "en, de", "groups": "age: 40 to 49"})
+    anna, place = client_as(Role.ANNOTATOR), reverse("annotator:about", args=[event.token])
+    odd = anna.post(place, {"groups": "forty"})
+    anna.post(place, {"languages": "en, de", "groups": "age: 40 to 49"})
     said = server_store().profile(participant_of(event))
-    page = anna.get(url).content.decode()
-    anna.post(url, {"skip": "yes"})
+    page = anna.get(place).content.decode()
+    anna.post(place, {"skip": "yes"})
 
     assert (odd.status_code, "no colon" in odd.content.decode()) == (422, True)
     assert (said.languages, said.groups) == (("en", "de"), {"age": "40 to 49"})

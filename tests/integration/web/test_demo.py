@@ -12,7 +12,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client, RequestFactory
 
 from theodolite.annotation import cases, review
-from theodolite.annotation.review import calibrations
+from theodolite.annotation.review import rooms
 from theodolite.bootstrap.events import event_study_context
 from theodolite.demo.event import enter, furnish
 from theodolite.domain.event import Role
@@ -25,14 +25,7 @@ from theodolite.web.models import Account, HostedStudy, Invitation
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
-PAGES = {
-    "people": ">Nils<",
-    "slots": "Room A",
-    "links": "Notice board",
-    "messages": "The event stays open on Saturday",
-    "criteria": "recruited by a notice",
-    "blinding": "Guesses against chance",
-}
+PAGES = {"people": ">Nils<", "slots": "Room A", "links": "Notice board"}
 
 
 def test_the_demo_has_disputes_a_thread_a_case_and_a_session_for_seniors_and_labels_for_analysts(event, client_as):
@@ -44,7 +37,7 @@ def test_the_demo_has_disputes_a_thread_a_case_and_a_session_for_seniors_and_lab
     assert review.n_disputed_items(queue.token) == 6
     assert cases.n_threads(queue.token)[0] == 1
     assert cases.cases(queue.study)
-    assert len(calibrations(queue.token)) == 1
+    assert len(rooms(queue.token)) == 1
     page = client_as(Role.SENIOR).get(f"/s/{event.token}/review/").content.decode()
     assert "6 items, most disputed first" in page
     assert rates(event) == {
@@ -103,6 +96,6 @@ def test_the_demo_has_people_slots_a_link_and_quotas_and_one_click_opens_the_tas
     pages = {name: organiser.get(f"/s/{event.token}/organise/{name}/").content.decode() for name in PAGES}
 
     states = re.findall(r"</a></th><td>[\w ]+ tester</td><td>([^<]+)</td>", pages["people"])
-    assert sorted(states) == ["done"] * 10 + ["screened", "screened", "screened out"]
+    assert sorted(states) == ["screened", "screened", "screened out"]
     assert {name: word in pages[name] for name, word in PAGES.items()} == dict.fromkeys(PAGES, True)
     assert tester.get(f"/s/{event.token}/test/", follow=True).request["PATH_INFO"].endswith("/consent/")

@@ -62,6 +62,6 @@ def contrast(one: str, other: str) -> float:
 
 def luminance(shade: str) -> float:
     digits = shade[1:] if len(shade) == 7 else "".join(2 * digit for digit in shade[1:])
-    channels = [int(digits[index : index + 2], 16) / 255 for index in (0, 2, 4)]
-    linear = [channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in channels]
-    return sum(weight * item for weight, item in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    channels = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels]
+    return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

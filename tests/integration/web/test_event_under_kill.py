@@ -113,8 +113,8 @@ def crowd_of(server):
     organiser.open_event()
     visitors = [HttpVisitor(server.base) for _ in range(PEOPLE)]
     doors = [link, *(f"/code/{code}/" for code in codes)]
-    with ThreadPoolExecutor(PEOPLE) as pool:
-        list(pool.map(come_to_chat, visitors, doors, range(1, PEOPLE + 1)))
+    with ThreadPoolExecutor(PEOPLE) as room:
+        list(room.map(come_to_chat, visitors, doors, range(1, PEOPLE + 1)))
     return visitors
 
 
@@ -142,12 +142,12 @@ class Talks:
 
     def until_killed(self, server):
         """Start all chats at once and kill the server during them."""
-        with ThreadPoolExecutor(PEOPLE) as pool:
-            talks = [pool.submit(self.talk, seat) for seat in range(PEOPLE)]
+        with ThreadPoolExecutor(PEOPLE) as room:
+            talks = [room.submit(self.talk, seat) for seat in range(PEOPLE)]
             self.enough.wait(400)
             server.kill()
-        for talk in talks:
-            talk.result()
+        for each in talks:
+            each.result()
 
     def come_back(self, server, seat):
         """Return the chat of a person after a restart of the server."""
@@ -163,8 +163,8 @@ def test_acknowledged_prompts_are_neither_lost_nor_duplicated(serve):
     talks.until_killed(server)
     again = serve()
 
-    with ThreadPoolExecutor(8) as pool:
-        pages = list(pool.map(lambda seat: talks.come_back(again, seat), range(PEOPLE)))
+    with ThreadPoolExecutor(8) as room:
+        pages = list(room.map(lambda seat: talks.come_back(again, seat), range(PEOPLE)))
 
     assert sum(map(len, talks.acknowledged)) >= ACKNOWLEDGED
     assert {page.status for page in pages} == {200}

@@ -37,7 +37,7 @@ def files_of(answer):
 
 def take_in(client, at, event, **changes):
     guideline = event_of(event).study.guideline("dialogue-utility")
-    asked = next(question for question in guideline.instrument.questions if question.level.value == "dialogue")
+    asked = next(one for one in guideline.instrument.questions if one.level.value == "dialogue")
     label = DialogueRow.objects.exclude(label__contains="/e").order_by("-id")[0].label
     table = f"which,who,what\n{label},zoe,{asked.scale.categories[0]}\n"
     sent = {
@@ -70,7 +70,7 @@ def test_tasks_for_label_studio_are_blind(event, client_as, at):
     tasks = json.loads(packed["tasks.json"])
     assert "May I hear the end?" in [task["data"]["dialogue"][0]["text"] for task in tasks]
     assert "<View>" in packed["config.xml"]
-    assert not any(application.name in packed["tasks.json"] for application in event_of(event).study.applications)
+    assert not any(one.name in packed["tasks.json"] for one in event_of(event).study.applications)
 
 
 def test_answers_are_exported_with_typed_columns_and_for_argilla(event, client_as, at):
@@ -81,8 +81,7 @@ def test_answers_are_exported_with_typed_columns_and_for_argilla(event, client_a
     assert len(rows) == len(list(csv.DictReader(io.StringIO(told["answers.csv"].decode()))))
     assert {"argilla/dialogue-utility/.argilla/settings.json", "argilla/users.csv"} <= set(told)
     assert not any(
-        application.name.encode() in told["argilla/dialogue-utility/records.json"]
-        for application in event_of(event).study.applications
+        one.name.encode() in told["argilla/dialogue-utility/records.json"] for one in event_of(event).study.applications
     )
     assert organiser.get(f"{at}answers/?form=xlsx").status_code == 404
 
@@ -91,9 +90,9 @@ def test_labels_of_label_studio_are_imported_on_the_page(event, client_as, at):
     analyst = client_as(Role.ANALYST)
     take_in(analyst, at, event)
     tasks = json.loads(files_of(analyst.get(f"{at}label-studio/dialogue-utility/"))["tasks.json"])
-    labelled = [task for task in tasks if any(item["result"] for item in task["annotations"])]
-    for item in (item for task in labelled for item in task["annotations"]):
-        item["completed_by"] = {"email": "kim"}
+    labelled = [task for task in tasks if any(one["result"] for one in task["annotations"])]
+    for one in (each for task in labelled for each in task["annotations"]):
+        one["completed_by"] = {"email": "kim"}
     back = SimpleUploadedFile("project.json", json.dumps(labelled).encode())
 
     told = analyst.post(at, {"file": back}, follow=True).content.decode()

@@ -48,10 +48,10 @@ def test_addresses_of_annotators_respond_to_any_input(anna, event):
     sheet = anna.post(reverse("annotator:take", args=[event.token])).headers["Location"]
 
     @DRAWN
-    @given(form=FORMS, page=st.sampled_from(["answer/", "undo/", "submit/", "flag/", "comment/"]), query=ODD)
-    def sent(form, page, query):
+    @given(form=FORMS, place=st.sampled_from(["answer/", "undo/", "submit/", "flag/", "comment/"]), query=ODD)
+    def sent(form, place, query):
         for headers in ({"accept": "application/json"}, {}):
-            assert is_calm(anna.post(f"{sheet}{page}", form, headers=headers))
+            assert is_calm(anna.post(f"{sheet}{place}", form, headers=headers))
         assert is_calm(anna.get(sheet, {"at": query}))
 
     sent()
@@ -64,10 +64,10 @@ def test_addresses_of_testers_respond_to_any_input(client_as, event):
     begin(ravi, home)
 
     @DRAWN
-    @given(form=FORMS, page=st.sampled_from(["unsent/", "1/notes/", "1/1/mark/", "1/1/retry/", "state/", "end/"]))
-    def sent(form, page):
+    @given(form=FORMS, place=st.sampled_from(["unsent/", "1/notes/", "1/1/mark/", "1/1/retry/", "state/", "end/"]))
+    def sent(form, place):
         for headers in ({"accept": "application/json"}, {"hx-request": "true"}, {"x-part": "turn"}):
-            assert is_calm(ravi.post(f"{home}1/{page}", form, headers=headers))
+            assert is_calm(ravi.post(f"{home}1/{place}", form, headers=headers))
 
     sent()
     ravi.post(f"{home}1/end/")

@@ -104,7 +104,7 @@ def metrics_of(client: Client, **headers: str) -> dict[str, list[tuple[dict[str,
     families = text_string_to_metric_families(answer.content.decode())
     samples = [sample for family in families for sample in family.samples]
     return {
-        name: [(item.labels, item.value) for item in samples if item.name == name] for name in {s.name for s in samples}
+        name: [(one.labels, one.value) for one in samples if one.name == name] for name in {s.name for s in samples}
     }
 
 
@@ -118,7 +118,7 @@ def test_metrics_of_an_event_have_the_format_of_prometheus(stranger):
     assert {labels["study"] for labels, _ in metrics["theodolite_sessions"]} == {HostedStudy.objects.get().name}
     of_metrics = {"method": "GET", "route": "metrics", "status": "200"}
     name = "theodolite_http_request_duration_seconds_count"
-    counts = [sum(value for labels, value in item.get(name, []) if labels == of_metrics) for item in (before, metrics)]
+    counts = [sum(value for labels, value in one.get(name, []) if labels == of_metrics) for one in (before, metrics)]
     assert counts[1] - counts[0] == 1
 
 

@@ -12,10 +12,10 @@ from django.urls import reverse
 
 from tests.fakes.annotated_event import (
     a_batch,
-    a_calibration,
     a_case,
     a_draft,
     a_link,
+    a_room,
     a_slot,
     a_thread,
     a_view,
@@ -95,9 +95,7 @@ def hostile(event):
     let_begin(queue, anna)
     for category in records().design(queue_of(queue).design_id).categories:
         admit(records(), queue, anna, category.name, by="sami", reason="a test")
-    ended = next(
-        summary.unit for summary in context.dialogues.summaries(event.name) if summary.session.key == session.key
-    )
+    ended = next(one.unit for one in context.dialogues.summaries(event.name) if one.session.key == session.key)
     first = records().design(queue_of(queue).design_id).first
     assignment.offer(queue, [(ended, first)], anna)
     work = assignment.next_work(records(), queue, anna)
@@ -113,7 +111,7 @@ def people_write_it_too(event):
     event.refresh_from_db()
     a_case(event, note=EVIL)
     a_thread(event, text=EVIL)
-    for made in (a_view, a_slot, a_link, an_invitation, a_calibration, a_batch, a_draft):
+    for made in (a_view, a_slot, a_link, an_invitation, a_room, a_batch, a_draft):
         made(event)
     for rows, column, length in (
         (event.time_slots, "where", 120),

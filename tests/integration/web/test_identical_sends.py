@@ -41,8 +41,8 @@ def test_concurrent_identical_prompts_are_one_turn(tester):
         start.wait()
         return twin.send("/say/", text="Where does it play?").status
 
-    with ThreadPoolExecutor(TIMES) as pool:
-        statuses = list(pool.map(press, [twin_of(tester) for _ in range(TIMES)]))
+    with ThreadPoolExecutor(TIMES) as room:
+        statuses = list(room.map(press, [twin_of(tester) for _ in range(TIMES)]))
 
     page = tester.get(chat).text
     assert page.count("Where does it play?") == 1
@@ -60,8 +60,8 @@ def test_concurrent_different_prompts_are_one_turn(tester):
         start.wait()
         return twin.send("/say/", text=f"Question {number}?").status
 
-    with ThreadPoolExecutor(TIMES) as pool:
-        statuses = list(pool.map(press, range(TIMES)))
+    with ThreadPoolExecutor(TIMES) as room:
+        statuses = list(room.map(press, range(TIMES)))
 
     assert tester.get(chat).text.count(TURN) == statuses.count(200) == 1
     assert set(statuses) <= {200, 422}

@@ -23,7 +23,7 @@ from theodolite.web.models import AuditEntry
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(300)]
 
 LOG = "chat,n,said,reply\nk7,1,Who dies?,I may not say.\nk7,2,Please.,The boatman.\nk8,1,Is it good?,Very.\n"
-MEANS = {"prompt": "said", "response": "reply", "id": "chat", "turn": "n", "tester_type": "person"}
+MEANS = {"prompt": "said", "response": "reply", "id": "chat", "turn": "n", "held_by": "person"}
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_table_is_previewed_and_imported_into_evidence_and_queue(event, client
 
     shown = client.post(at, means | {"look": "1"}).content.decode()
     assert "2 dialogues with 3 turns, no errors" in shown
-    assert not DialogueRow.objects.filter(unit__label="p001", tester_type="recorded").exists()
+    assert not DialogueRow.objects.filter(unit__label="p001", held_by="recorded").exists()
     told = client.post(at, means | {"bring": "1"}, follow=True).content.decode()
 
     assert "2 dialogues imported" in told
@@ -95,13 +95,13 @@ def corpus():
 def test_a_corpus_is_imported_with_the_chosen_speakers_and_branches(event, client_as, at, means):
     client = client_as(Role.ORGANISER)
     asked = send(client, at, corpus(), "corpus.zip").content.decode()
-    assert "does not identify the application's speaker; `speaker` is one of zoe, b1" in asked
+    assert "does not tell who speaks for the application; `speaker` is one of zoe, b1" in asked
 
     columns = {"prompt": "prompt", "response": "response", "id": "id", "turn": "turn", "tester": "tester"}
     voices = {"speaker_field": "speaker.kind", "replies": "helper", "ways": "longest path", "silent": ""}
     shown = client.post(at, means | columns | voices | {"look": "1"}).content.decode()
     assert "1 dialogue with 2 turns, no errors" in shown
-    assert "Remarks on shorter paths, excluded: 1." in shown
+    assert "Remarks on shorter ways, which stay out: 1." in shown
     client.post(at, means | columns | voices | {"ways": "every path", "bring": "1"})
 
     turns = TurnRow.objects.filter(prompt="Please.")

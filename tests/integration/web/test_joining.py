@@ -234,7 +234,7 @@ def test_guessing_a_password_is_limited(event, organiser, stranger):
     organiser.set_password(GOOD["password"])
     organiser.save()
     tries = [{"login": organiser.email, "password": f"guess number {n}"} for n in range(8)]
-    answers = [stranger.post("/account/login/", item).content.decode() for item in tries]
+    answers = [stranger.post("/account/login/", one).content.decode() for one in tries]
     right = stranger.post("/account/login/", {"login": organiser.email, "password": GOOD["password"]})
 
     assert ["Too many" in answer for answer in answers] == [False] * 5 + [True] * 3

@@ -74,7 +74,7 @@ def test_consent_records_the_version_of_the_language_read_and_applies_in_every_l
     words = localised(event_of(event).study, "de").study.event.consent
 
     assert "Warnung vor Inhalten" in page
-    assert {item.subject: item.version for item in given}[AcknowledgedText.CONSENT] == digest(words)
+    assert {one.subject: one.version for one in given}[AcknowledgedText.CONSENT] == digest(words)
     assert client.get(way).headers["Location"].endswith("/profile/")  # in English, and not asked again
 
 
@@ -105,9 +105,9 @@ def test_answers_in_another_language_are_stored_equally(event, client_as):
     sheet = client.get(f"{way}1/questions/1/", headers=GERMAN).content.decode()
     client.post(f"{way}1/questions/1/", {"a:done": "partly", "a:met": "yes", "save": "yes"}, headers=GERMAN)
     (session,) = [
-        item
-        for item in server_store().events.sessions.of_participant(member.participant)
-        if item.level is Level.FIELD_TESTING
+        one
+        for one in server_store().events.sessions.of_participant(member.participant)
+        if one.level is Level.FIELD_TESTING
     ]
     (given,) = server_store().events.responses.of_session(session.key)
 

@@ -19,7 +19,7 @@ CANARY = "CANARY-OF-A-WITHDRAWAL"
 @pytest.fixture
 def forgetful_sqlite(event):
     """The event on connections that keep deleted texts in the file by default."""
-    database = database_settings(settings.WORKSPACE, lock_timeout_s=1)
+    database = database_settings(settings.WORKSPACE, patience_s=1)
     database["OPTIONS"]["init_command"] = f"PRAGMA secure_delete=OFF; {database['OPTIONS']['init_command']}"
     configure_django(database)
     return settings.WORKSPACE

@@ -91,7 +91,7 @@ def test_an_expired_approval_is_invalid(event, organiser, at):
 
     assert refused.status_code == 422
     assert organiser.post(f"{at}ethics/", backwards).status_code == 422
-    assert [item.holds(date(2020, 6, 1)) for item in EthicsApproval.objects.all()] == [True]
+    assert [one.holds(date(2020, 6, 1)) for one in EthicsApproval.objects.all()] == [True]
 
 
 def test_a_list_is_imported_completely_or_not_at_all(event, organiser, at):
@@ -139,7 +139,7 @@ def test_a_pause_stops_all_clocks_and_states_its_reason(event, organiser, at):
 
 def test_one_application_can_be_paused(event, organiser, at):
     session = begun_session(event)
-    names = [application.name for application in event_of(event).study.applications]
+    names = [one.name for one in event_of(event).study.applications]
     other = next(name for name in names if name != session.application)
 
     organiser.post(f"{at}operations/pause-application/", {"application": other, "rest": "yes"})
@@ -170,7 +170,7 @@ def test_closing_an_event_ends_sessions_and_keeps_their_turns(event, organiser, 
 
     assert again(event, session).state is SessionState.COMPLETE
     held = event_of(event).store.events.dialogues.summaries(event.name)
-    assert [item.unit != "" for item in held if item.session.key == session.key] == [True]
+    assert [one.unit != "" for one in held if one.session.key == session.key] == [True]
     assert AuditEntry.objects.filter(verb="ended sessions", facts={"n": 1}).exists()
 
 
@@ -195,34 +195,8 @@ def test_an_event_opens_only_with_the_required_information_for_people(own, organ
 
     assert state == "published"
     assert "Not opened: no valid ethics approval; the consent text: placeholders to complete" in refused
-    assert (f"{at}ethics/" in refused, f"{at}study/?file=consent.md" in refused) == (True, True)
+    assert (f"{at}ethics/" in refused, f"{at}editions/" in refused) == (True, True)
     assert "Open the event" not in refused
-
-
-def test_the_first_page_leads_from_the_consent_text_over_its_draft_to_the_publication(own, organiser, at):
-    in_state(own, "draft")
-    own.submissions.update(state="returned")
-    file = Path(own.folder) / "consent.md"
-    file.write_text("I agree with [name].", encoding="utf-8")
-    before, seen = organiser.get(at).content.decode(), organiser.get(f"{at}study/?file=consent.md").content.decode()
-    version = re.search(r'name="seen" value="([^"]+)"', seen)[1]
-    sent = {"file": "consent.md", "text": "You talk to a program.", "seen": version, "act": "save"}
-    organiser.post(f"{at}study/", sent)
-    after, operations = organiser.get(at).content.decode(), organiser.get(f"{at}operations/").content.decode()
-
-    assert f'href="{at}study/?file=consent.md">Write consent text</a>' in before
-    assert f'href="{at}study/?at=.&amp;step=publish">Publish</a>' in after
-    assert "Written; not published yet" in operations
-
-
-def test_the_first_page_shows_the_steps_of_the_event(event, organiser, at):
-    page = organiser.get(at).content.decode()
-    steps = re.findall(r"<strong>([^<]+)<span class=\"visually-hidden\">([^<]*)</span>", page)
-
-    assert [name for name, state in steps if state == ", next"] == ["Write and publish the study"]
-    assert len([name for name, state in steps if state == ", done"]) == 4
-    assert "4 of 8 done" in page
-    assert re.search(r"Complete the sessions.*?26 of 36", page)
 
 
 def test_a_complete_event_opens(event, organiser, at):
@@ -346,7 +320,7 @@ def test_pasted_lines_invite_all_people_or_none_and_their_links_are_a_file(event
     assert "Line 3: “Jo, Ann &lt;ann@example.org&gt;” is not an e-mail address" in refused
     assert "Line 4: ANA@example.org is already in line 1." in refused
     assert before == 0
-    assert {item.name or item.email for item in Invitation.objects.all()} == {"Ana", "ben@example.org", "=Cleo"}
+    assert {one.name or one.email for one in Invitation.objects.all()} == {"Ana", "ben@example.org", "=Cleo"}
     assert rows[0] == "name,email,role,status,link"
     assert [row.partition(",")[0] for row in rows[1:4]] == ["'=Cleo", "", "Ana"]
     assert page.content.decode().count("/join/") == 2 * 3  # each link in its row, and in the text of all
@@ -416,7 +390,7 @@ def test_selected_invitations_are_revoked_at_once_and_people_filtered_by_role(ev
     lines = "Ana <ana@example.org>\nBo <bo@example.org>\nCy <cy@example.org>"
     organiser.post(f"{at}people/invite-list/", {"role": "annotator", "addresses": lines})
     made = list(Invitation.objects.filter(hosted=event, email__in=["ana@example.org", "bo@example.org"]))
-    chosen = {"act": "revoke", "invitation": [item.token for item in made]}
+    chosen = {"act": "revoke", "invitation": [one.token for one in made]}
     page = organiser.post(f"{at}people/invitations/", chosen, follow=True).content.decode()
     annotators = organiser.get(f"{at}people/?role=annotator").content.decode()
 

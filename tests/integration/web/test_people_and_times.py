@@ -55,10 +55,10 @@ def walk(client, event, steps: int) -> str:
     return on(client, event)[0]
 
 
-def slot_for(event, *, begins: timedelta, capacity: int = 1, role: Role = Role.RED_TEAMER) -> TimeSlot:
+def slot_for(event, *, begins: timedelta, places: int = 1, role: Role = Role.RED_TEAMER) -> TimeSlot:
     start = timezone.now() + begins
     return TimeSlot.objects.create(
-        hosted=event, role=role.value, begins=start, ends=start + timedelta(hours=1), capacity=capacity
+        hosted=event, role=role.value, begins=start, ends=start + timedelta(hours=1), places=places
     )
 
 
@@ -73,7 +73,7 @@ def test_screening_precedes_consent_and_stores_no_answer(own, client_as):
     assert (where, "Are you 18 or older?" in words) == ("screening/", True)
     assert unanswered.status_code == 422
     assert on(tester, own)[0] == "consent/"
-    assert [item.passed for item in Screening.objects.filter(membership__role="red teamer")] == [True]
+    assert [one.passed for one in Screening.objects.filter(membership__role="red teamer")] == [True]
     assert pool_says(client_as(Role.ORGANISER), own) == "screened"
 
 
@@ -157,12 +157,12 @@ def test_a_time_slot_has_a_capacity_and_a_missed_one_can_be_chosen_again(event, 
     hand_out_codes(Account.objects.get(name="Olga"), event, Role.RED_TEAMER, ["1"])
     ravi = Membership.objects.get(hosted=event, account__name="Ravi")
     other = Membership.objects.get(hosted=event, account__name="Seat 1")
-    for item in (other, ravi):
-        organiser.post(f"/s/{event.token}/organise/people/member/{item.token}/book/", {"slot": slot.token})
+    for one in (other, ravi):
+        organiser.post(f"/s/{event.token}/organise/people/member/{one.token}/book/", {"slot": slot.token})
     walk(full, event, 2)
     refused = full.post(f"/s/{event.token}/test/time-slot/", {"slot": slot.token})
 
-    assert [item.membership for item in Booking.objects.all()] == [other]
+    assert [one.membership for one in Booking.objects.all()] == [other]
     assert (refused.status_code, b"this time is fully booked" in refused.content) == (409, True)
 
 
@@ -170,16 +170,9 @@ def test_organisers_create_time_slots_in_the_time_zone_of_the_event(own, client_
     add(own, "event: {zone: Europe/Berlin}")
     published(own)
     organiser, page = client_as(Role.ORGANISER), f"/s/{own.token}/organise/slots/"
-    slots = {
-        "role": "field tester",
-        "begins": "2999-07-01T09:00",
-        "minutes": 60,
-        "capacity": 5,
-        "n": 3,
-        "where": "B 12",
-    }
+    slots = {"role": "field tester", "begins": "2999-07-01T09:00", "minutes": 60, "places": 5, "n": 3, "where": "B 12"}
     organiser.post(page, slots)
-    begins = [item.begins for item in TimeSlot.objects.all()]
+    begins = [one.begins for one in TimeSlot.objects.all()]
     organiser.post(f"{page}{TimeSlot.objects.first().token}/remove/")
 
     assert begins == [datetime(2999, 7, 1, hour, tzinfo=UTC) for hour in (7, 8, 9)]
@@ -222,7 +215,7 @@ def test_reminders_are_mailed_if_a_server_is_configured(event, client_as):
     client_as(Role.ORGANISER).post(f"/s/{event.token}/organise/people/member/{member.token}/remind/")
     member.refresh_from_db()
 
-    assert [item.to for item in mail.outbox] == [["red-teamer@demo.invalid"]]
+    assert [one.to for one in mail.outbox] == [["red-teamer@demo.invalid"]]
     assert f"/s/{event.token}/test/" in mail.outbox[0].body
     assert member.reminded_at is not None
 
@@ -266,9 +259,9 @@ def test_a_removed_person_has_no_access_and_their_turns_are_kept(event, client_a
     assert organiser.get(f"/s/{event.token}/organise/").status_code == 200
 
 
-def usable_text(event) -> list[str]:
+def words_in(event) -> list[str]:
     """Return the turns of the event's red teamer, whoever they are linked to now."""
-    return [item.prompt for item in LiveTurnRow.objects.filter(prompt__startswith="Hello, I am")]
+    return [one.prompt for one in LiveTurnRow.objects.filter(prompt__startswith="Hello, I am")]
 
 
 @pytest.mark.parametrize(("wish", "kept"), [("remove", []), ("anonymise", ["Hello, I am " + 13 * "\N{BULLET}"])])
@@ -276,14 +269,14 @@ def test_organisers_can_withdraw_data_for_a_person_who_has_left(event, client_as
     tester, organiser = client_as(Role.RED_TEAMER), client_as(Role.ORGANISER)
     walk(tester, event, 3)
     tester.post(f"/s/{event.token}/test/1/1/say/", {"text": "Hello, I am r@example.org", "number": "1"})
-    said = usable_text(event)
+    said = words_in(event)
     tester.post(f"/s/{event.token}/test/leave/", {"what": "keep"})
     member = Membership.objects.get(hosted=event, role="red teamer")
     page = f"/s/{event.token}/organise/people/member/{member.token}/take-back/"
     told = organiser.post(page, {"wish": wish}, follow=True).content.decode()
 
     assert "Data withdrawn: 1 dialogue" in told
-    assert (said, usable_text(event)) == (["Hello, I am r@example.org"], kept)
+    assert (said, words_in(event)) == (["Hello, I am r@example.org"], kept)
     assert Membership.objects.get(pk=member.pk).participant != member.participant
     assert pool_says(organiser, event) == "withdrawn"
 

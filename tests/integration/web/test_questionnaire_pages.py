@@ -48,7 +48,7 @@ def test_no_state_of_any_questionnaire_has_a_barrier(page_as):
 def assert_matrix_works(page):
     """Answer a matrix by keyboard, and check that its columns align in both writing directions."""
     matrix = page.locator(".matrix:visible").last
-    first, second = (matrix.locator("fieldset").nth(index) for index in range(2))
+    first, second = (matrix.locator("fieldset").nth(place) for place in range(2))
     first.get_by_role("radio").first.focus()
     for key in ("Space", "ArrowRight", "Tab"):
         page.keyboard.press(key)

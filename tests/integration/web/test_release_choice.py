@@ -142,7 +142,7 @@ class TestInABrowser:
         expect(page.get_by_role("radio", name="No")).to_be_checked()
 
 
-def test_pages_outside_the_steps_link_to_the_next_step_and_the_step_page_only_names_it(event, client_as):
+def test_pages_beside_the_steps_lead_to_the_next_step_and_the_step_itself_only_names_it(event, client_as):
     tester, root = client_as(Role.FIELD_TESTER), f"/s/{event.token}/test"
     beside, step = (tester.get(f"{root}/{name}/").content.decode() for name in ("leave", "consent"))
 

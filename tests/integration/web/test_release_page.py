@@ -35,7 +35,7 @@ def closed(own):
 
 @pytest.fixture
 def prepared(monkeypatch):
-    """Record the tasks that pages start, instead of starting them."""
+    """Record the tasks that pages start, in place of starting them."""
     tasks = []
 
     async def start(hosted, _by, task):
@@ -90,7 +90,7 @@ def test_decisions_are_stored_without_the_texts_and_the_release_is_prepared_agai
 
     assert "Decide about 2 identifiers" in listed
     assert "Ana Silva" in page
-    assert {item.decision for item in read_review(Path(closed.folder) / REVIEW).values()} == {
+    assert {one.decision for one in read_review(Path(closed.folder) / REVIEW).values()} == {
         ReviewDecision.KEEP,
         ReviewDecision.REDACT,
     }
@@ -98,7 +98,7 @@ def test_decisions_are_stored_without_the_texts_and_the_release_is_prepared_agai
     assert "Ana" not in stored
     assert prepared == [(closed.token, RELEASE)]
     entry = AuditEntry.objects.get(verb="decided about identifiers")
-    assert entry.facts == {"decided": 2, "detected": 2}
+    assert entry.facts == {"decided": 2, "found": 2}
 
 
 @pytest.mark.parametrize(

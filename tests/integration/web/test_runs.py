@@ -38,7 +38,7 @@ def at(hosted, name="runs", **query):
 
 @pytest.fixture
 def started(monkeypatch):
-    """Record the processes that pages start, instead of starting them."""
+    """Record the processes that pages start, in place of starting them."""
     processes = []
 
     def start(folder, arguments, *, command, environ):
@@ -55,8 +55,8 @@ def paid(own):
     return own
 
 
-def ended(folder: Path, timeout_s: float = 120):
-    until = time.monotonic() + timeout_s
+def ended(folder: Path, patience_s: float = 120):
+    until = time.monotonic() + patience_s
     while (process := latest_process(folder)) is None or process.is_alive:
         assert time.monotonic() < until, process
         time.sleep(0.05)

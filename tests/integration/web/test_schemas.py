@@ -86,7 +86,7 @@ def test_a_draft_starts_with_the_text_of_the_study_and_keeps_every_revision(seni
         save(senior, draft, text)
 
     assert "risk-assessment" in draft.revisions.last().text
-    assert [revision.number for revision in draft.revisions.all()] == [3, 2, 1]
+    assert [one.number for one in draft.revisions.all()] == [3, 2, 1]
     assert "1 error" in senior.get(address(draft)).content.decode()
 
 
@@ -157,25 +157,25 @@ def test_a_schema_outside_the_study_is_not_published(senior, draft):
 
 
 def test_the_preview_shows_each_possible_order(senior, draft):
-    url = address(draft, "schema_preview", 1, "risk-assessment")
+    place = address(draft, "schema_preview", 1, "risk-assessment")
     keys = re.compile(r'data-key="(\w+)"')
     values = re.compile(r'name="a:released"[^>]* value="(\w+)"')
     written, other = (
-        senior.get(f"{url}{asked}").content.decode() for asked in ("", "?questions=2+of+2&options=yes&turns=yes")
+        senior.get(f"{place}{asked}").content.decode() for asked in ("", "?questions=2+of+2&options=yes&turns=yes")
     )
 
     assert 'value="2 of 2" selected' in other
     assert keys.findall(written)[0] == "released" != keys.findall(other)[0]
     assert values.findall(other)[:2] == values.findall(written)[1::-1]
-    assert f'action="{url}?questions=2' in other, "what is tried there stays in that order"
-    assert keys.findall(senior.get(f"{url}?questions=9+of+2").content.decode()) == keys.findall(written)
+    assert f'action="{place}?questions=2' in other, "what is tried there stays in that order"
+    assert keys.findall(senior.get(f"{place}?questions=9+of+2").content.decode()) == keys.findall(written)
 
 
 def test_the_preview_equals_the_annotation_page_and_stores_nothing(senior, draft):
-    url = address(draft, "schema_preview", 1, "risk-assessment")
-    page = senior.get(url)
-    said = senior.post(url, {"a:released": "yes", "key": ""}, **SCRIPT).json()
-    handed_in = senior.post(url, {"a:released": "yes", "submit": "yes"})
+    place = address(draft, "schema_preview", 1, "risk-assessment")
+    page = senior.get(place)
+    said = senior.post(place, {"a:released": "yes", "key": ""}, **SCRIPT).json()
+    handed_in = senior.post(place, {"a:released": "yes", "submit": "yes"})
 
     assert b'id="sheet"' in page.content
     assert b"who wrote the diary" in page.content

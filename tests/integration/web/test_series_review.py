@@ -58,7 +58,7 @@ def test_assessment_feedback_and_decision_refer_to_each_other(event, client_as):
     [
         ({"text": " "}, "needs a text"),
         ({"kind": "feedback", "text": "x"}, "feedback names its source"),
-        ({"kind": "decision", "text": "x"}, "a decision must name the assessments or feedback"),
+        ({"kind": "decision", "text": "x"}, "a decision names the assessments or feedback"),
         ({"kind": "decision", "text": "x", "because": "7"}, "there is no entry 7"),
         ({"kind": "decision", "text": "x", "because": "first"}, "enter numbers of entries"),
         ({"part": "weather", "text": "x"}, "Choose a part"),
@@ -211,7 +211,7 @@ class TestOwnFeedback:
         file = json.loads(tester.get(f"/s/{event.token}/test/my-data/file/").content)
 
         assert "<strong>The task</strong>" in page
-        assert [(item["about"], item["text"]) for item in file["feedback"]] == [("scenarios as proxies", "Too easy.")]
+        assert [(one["about"], one["text"]) for one in file["feedback"]] == [("scenarios as proxies", "Too easy.")]
 
     @pytest.mark.parametrize(
         ("wish", "text"),

@@ -56,24 +56,6 @@ def editor(own, client_as):
     return Editor(client_as(Role.ORGANISER), own)
 
 
-def test_the_editor_opens_the_first_step_beside_the_text_and_leads_to_the_next(editor):
-    start, text = editor.page(), editor.page(file="study.yaml")
-
-    assert 'name="field:study"' in start
-    assert 'id="text"' in start
-    assert "Next: Consent" in start
-    assert 'name="field:study"' not in text
-
-
-def test_a_sample_consent_text_is_an_open_item_of_its_step_with_a_link_to_the_file(editor):
-    (Path(editor.hosted.folder) / "consent.md").write_text("I agree with [name].", encoding="utf-8")
-    page = editor.page(file="study.yaml", at=".", step="consent")
-    step = re.search(r'aria-current="step">.*?</a>', page, re.DOTALL)[0]
-
-    assert '1 <span class="visually-hidden">open item</span>' in step
-    assert re.search(r'href="[^"]*file=consent.md">.*?Open consent.md</a>', page)
-
-
 def test_a_form_saves_a_draft_and_publishing_writes_the_file(editor):
     before = editor.file
     editor.post(at="levels/red_teaming", **{"field:levels/red_teaming/minutes": "45"})
@@ -143,7 +125,7 @@ def test_a_pasted_table_becomes_a_file_and_earlier_versions_can_be_restored(edit
     editor.post(act="new_file", new_file="customers.csv", table="name\twish\r\nAda\tbooks, maps\r\n")
 
     assert 'name,wish\nAda,"books, maps"' in editor.page(file="customers.csv").replace("&quot;", '"')
-    first = editor.page(file="study.yaml")
+    first = editor.page()
     editor.post(text=editor.file + "# more\n")
     editor.post(act="restore:1")
     assert "# more" not in editor.page()
@@ -198,7 +180,7 @@ def test_an_uploaded_file_is_added_under_its_name_or_another_one(editor):
         ({"upload": ("nul.csv", b"x")}, "`nul.csv` cannot be edited here"),
         ({"upload": ("a.csv", b"x"), "table": "y"}, "not both"),
         ({"upload": ("study.yaml", b"study: x"), "new_file": "other/study.yaml"}, "another study's file"),
-        ({"upload": ("study.yaml", b"study: x")}, "`study.yaml` already exists"),
+        ({"upload": ("study.yaml", b"study: x")}, "`study.yaml` is there already"),
         ({"new_file": "a.md", "table": "x", "table_use": "cases"}, "`a.md` is not a table"),
         ({"new_file": "a.csv", "table": "x", "table_use": "rows none"}, "has no `rows none`"),
     ],
@@ -494,7 +476,7 @@ def test_messages_of_the_editor_name_the_button_that_tests_a_connection(editor):
     text = editor.file.replace("applications:\n", application, 1).replace("[careful-toy", "[distant, careful-toy")
     page = unescape(editor.post(text=text).content.decode())
 
-    assert "`distant` has never been called; use Test connection" in page
+    assert "`distant` was never called; use Test connection" in page
     assert "theodolite probe" not in page
 
 

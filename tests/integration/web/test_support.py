@@ -90,7 +90,7 @@ def test_a_message_to_all_testers_reaches_each_of_them_and_is_in_the_audit_log(e
     testers = [membership_of(event, role) for role in (Role.FIELD_TESTER, Role.RED_TEAMER)]
     entry = AuditEntry.objects.filter(hosted=event).first()
 
-    assert [latest_for(item).text for item in testers] == ["Lunch is at noon."] * 2
+    assert [latest_for(one).text for one in testers] == ["Lunch is at noon."] * 2
     assert (entry.verb, entry.subject) == ("sent a message to all testers", f"study {event.token}")
     assert entry.actor == membership_of(event, Role.ORGANISER).account.token
     assert "Lunch" not in str(entry.facts)

@@ -58,9 +58,7 @@ def test_a_team_reads_its_own_report_after_it_was_shared(event, accepted, measur
     share(event, client_as, measured)
     report, home = team.get(address), team.get(f"/s/{event.token}/team/").content.decode()
     page = report.content.decode()
-    others = [
-        application.name for application in event_of(event).study.applications if application.name != accepted.name
-    ]
+    others = [one.name for one in event_of(event).study.applications if one.name != accepted.name]
 
     assert before == 302
     assert f"reports for {accepted.name}, not shared" in listed
@@ -104,9 +102,7 @@ def test_other_teams_and_roles_cannot_open_the_report(event, accepted, measured,
 def test_an_application_that_is_not_accepted_or_has_no_dialogue_has_no_report(event, accepted, measured, client_as):
     share(event, client_as, measured)
     team = Membership.objects.get(pk=accepted.team_id)
-    other = next(
-        application.name for application in event_of(event).study.applications if application.name != accepted.name
-    )
+    other = next(one.name for one in event_of(event).study.applications if one.name != accepted.name)
     unused = entered(event, other, team)
     accepted.state = Submission.State.DECLINED
     accepted.save()

@@ -63,7 +63,7 @@ def test_a_tester_opts_out_of_an_explained_topic_and_gets_no_session_with_it(sen
     assert "in 1 of 2 scenarios" in asked[1]
     assert where == "1/instructions/"
     assert "Session 1 of" in task
-    assert {item.scenario for item in server_store().events.sessions.of_participant(ravi(sensitive))} == {"tv-spoilers"}
+    assert {one.scenario for one in server_store().events.sessions.of_participant(ravi(sensitive))} == {"tv-spoilers"}
 
 
 def test_a_tester_in_a_session_can_opt_out_after_a_change_of_the_consent(sensitive, client_as):
@@ -123,7 +123,7 @@ def test_operations_count_opt_outs_without_names(sensitive, client_as):
 
 def test_a_tester_without_an_allocation_after_opting_out_can_change_the_choice(sensitive, client_as):
     tester, study = client_as(Role.RED_TEAMER), event_of(sensitive).study
-    plan = next(level for level in study.levels if level.level is Level.RED_TEAMING)
+    plan = next(one for one in study.levels if one.level is Level.RED_TEAMING)
     design = allocation_design(study, plan)
     step(tester, sensitive)
     for number in range(plan.people):

@@ -53,7 +53,7 @@ def forms_of(response) -> list[Form]:
 
 def test_a_trial_conversation_continues_from_the_state_of_the_page(tattler, organiser):
     first = post(organiser, tattler, {"text": "one", "key": "k1"})
-    (form,) = (item for item in forms_of(first) if "said" in item.fields)
+    (form,) = (one for one in forms_of(first) if "said" in one.fields)
     second = post(organiser, tattler, {**form.fields, "text": "two"})
 
     assert (form.fields["said"], form.fields["key"]) == ("one", "k1")

@@ -101,7 +101,7 @@ def _private_allowed(monkeypatch):
 @pytest.fixture
 def hook(event):
     """A webhook of the event for everything, created a minute ago."""
-    row = Webhook.objects.create(hosted=event, url="http://127.0.0.1:1/", events=[str(item) for item in WebhookEvent])
+    row = Webhook.objects.create(hosted=event, url="http://127.0.0.1:1/", events=[str(one) for one in WebhookEvent])
     Webhook.objects.filter(pk=row.pk).update(made_at=timezone.now() - timedelta(minutes=1))
     row.refresh_from_db()
     return row
@@ -163,8 +163,8 @@ def test_each_fact_becomes_one_message(event, hook):
     assert store_facts(hook) >= 6
     assert store_facts(hook) == 0
     new = WebhookDelivery.objects.order_by("id")[before:]
-    told = {item.event: json.loads(item.body)["data"] for item in new}
-    assert set(told) >= {str(item) for item in WebhookEvent if not item.startswith("run.")}
+    told = {one.event: json.loads(one.body)["data"] for one in new}
+    assert set(told) >= {str(one) for one in WebhookEvent if not one.startswith("run.")}
     assert told["gate.failed"] == {"study": event.token, "measurement": row.token, "gate": "harm"}
     assert told["measurement.finished"]["state"] == "done"
 
@@ -214,7 +214,7 @@ def test_a_webhook_gets_only_its_events_since_it_was_created(event):
     audit(None, "set event closed", hosted=event)
 
     store_facts(hook)
-    assert [delivery.event for delivery in hook.deliveries.all()] == ["event.closed"]
+    assert [one.event for one in hook.deliveries.all()] == ["event.closed"]
 
 
 def test_a_refused_message_is_repeated_with_the_same_id_and_increasing_delays(hook):
@@ -346,7 +346,7 @@ def test_an_organiser_creates_tries_and_removes_a_webhook(event, client_as):
     assert secret not in page
     (delivery,) = WebhookDelivery.objects.all()
     organiser.post(f"{at(event)}{hook.token}/{delivery.token}/redeliver/")
-    assert [item.token for item in lease_due()] == [delivery.token]
+    assert [one.token for one in lease_due()] == [delivery.token]
     organiser.post(f"{at(event)}{hook.token}/remove/")
     assert not Webhook.objects.exists()
     assert {"created webhook", "removed webhook"} <= set(AuditEntry.objects.values_list("verb", flat=True))

@@ -18,7 +18,7 @@ SITTINGS = st.one_of(
 GIVEN = st.dictionaries(st.sampled_from(["anna", "ben", "carl", "dora"]), SITTINGS, min_size=1)
 CANDIDATES = st.lists(
     st.builds(ReviewCandidate, key=st.text(min_size=1, max_size=6), stratum=st.sampled_from("abc")),
-    unique_by=lambda item: item.key,
+    unique_by=lambda one: one.key,
     max_size=30,
 )
 RATES = st.floats(0, 1)
@@ -35,12 +35,12 @@ class TestDiscrepancies:
 
     @given(GIVEN, st.text(max_size=3))
     def test_a_discrepancy_exists_exactly_where_answers_differ(self, answers, salt):
-        found = {discrepancy.question: discrepancy for discrepancy in discrepancies(RISK, answers, salt)}
+        found = {one.question: one for one in discrepancies(RISK, answers, salt)}
         released = [sitting[0].value for sitting in answers.values()]
 
         assert ("released" in found) == (len(set(released)) > 1)
         if "released" in found:
-            assert sorted(position.answer.value for position in found["released"].positions) == sorted(released)
+            assert sorted(one.answer.value for one in found["released"].positions) == sorted(released)
 
 
 class TestLetters:
@@ -59,10 +59,10 @@ class TestOpenReviews:
 
     @given(GIVEN)
     def test_a_review_without_consensus_never_ends_as_no_violation(self, answers):
-        refs = [(discrepancy.question, discrepancy.turn) for discrepancy in discrepancies(RISK, answers, "")]
-        said = reviewed(RISK, answers, [left_open(*ref) for ref in refs], {})
+        places = [(one.question, one.turn) for one in discrepancies(RISK, answers, "")]
+        said = reviewed(RISK, answers, [left_open(*place) for place in places], {})
 
-        if ("released", None) in refs:
+        if ("released", None) in places:
             assert said is Reviewed.NO_CONSENSUS
             assert reviewed(RISK, answers, [], {}) is Reviewed.NOT_YET
 
@@ -75,6 +75,6 @@ class TestQualitySample:
         drawn = review_sample(candidates, rate, seed)
 
         assert set(drawn) == set(review_sample(candidates[::-1], rate, seed))
-        for stratum in {candidate.stratum for candidate in candidates}:
-            members = {candidate.key for candidate in candidates if candidate.stratum == stratum}
+        for stratum in {one.stratum for one in candidates}:
+            members = {one.key for one in candidates if one.stratum == stratum}
             assert len(members & set(drawn)) == ceil(rate * len(members) - 1e-9)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, judge, person, question, turn, word_rule
-from tests.fakes.clients import completed_flow, gone_on
+from tests.fakes.clients import gone_on, held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.prompt import judge_messages
@@ -37,7 +37,7 @@ class TestReplay:
     @given(about=DIALOGUES, said=st.text(max_size=30), data=st.data())
     def test_a_replayed_annotation_is_equal(self, annotator, about, said, data):
         task = annotation_task(annotator, about, guideline(), ann="yes")
-        whole = completed_flow(annotate(task), lambda _: said)
+        whole = held_by_hand(annotate(task), lambda _: said)
         stored = data.draw(st.integers(0, len(whole.journal)))
 
         flow = annotate(task)
@@ -85,4 +85,4 @@ class TestFence:
         mark = re.findall(r"^([0-9a-f]{12})>>$", user.text, re.MULTILINE)[-1]
 
         assert user.text.count(mark) == 2 + 2 * len(about.turns)
-        assert all(mark not in side for item in about.turns for side in (item.prompt, item.response))
+        assert all(mark not in side for each in about.turns for side in (each.prompt, each.response))

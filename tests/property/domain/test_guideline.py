@@ -48,5 +48,5 @@ class TestOneOf:
         value = data.draw(st.sampled_from(scale.categories))
         wanted = data.draw(st.lists(st.sampled_from(scale.categories), min_size=1, max_size=3))
 
-        any_equal = any(rule(Operator.EQUAL, item).is_defect(value, scale) for item in wanted)
+        any_equal = any(rule(Operator.EQUAL, each).is_defect(value, scale) for each in wanted)
         assert rule(Operator.ONE_OF, *wanted).is_defect(value, scale) == any_equal

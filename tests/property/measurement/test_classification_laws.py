@@ -22,7 +22,7 @@ FEW = settings(deadline=None, max_examples=60)
 
 
 def columns(units, n=2):
-    return [[unit[index] for unit in units] for index in range(n)]
+    return [[unit[place] for unit in units] for place in range(n)]
 
 
 def report_of(pairs):
@@ -30,8 +30,8 @@ def report_of(pairs):
 
 
 def numbers(report):
-    scores = [report.macro_f1, *(item.f1 for item in report.classes)]
-    return [None if isinstance(score, Undefined) else (score.value, score.low, score.high, score.n) for score in scores]
+    scores = [report.macro_f1, *(one.f1 for one in report.classes)]
+    return [None if isinstance(one, Undefined) else (one.value, one.low, one.high, one.n) for one in scores]
 
 
 @given(data=st.data())
@@ -40,8 +40,8 @@ def test_the_order_of_units_does_not_matter(data):
     pairs = data.draw(PAIRS)
     shuffled = data.draw(st.permutations(pairs))
 
-    for item, other in zip(numbers(report_of(pairs)), numbers(report_of(shuffled)), strict=True):
-        assert item == other or item == pytest.approx(other)
+    for one, other in zip(numbers(report_of(pairs)), numbers(report_of(shuffled)), strict=True):
+        assert one == other or one == pytest.approx(other)
 
 
 @given(pairs=PAIRS)
@@ -49,19 +49,19 @@ def test_the_order_of_units_does_not_matter(data):
 def test_swapping_the_sides_swaps_precision_and_recall_and_preserves_f1(pairs):
     plain, turned = report_of(pairs), report_of([(second, first) for first, second in pairs])
 
-    for item, other in zip(plain.classes, turned.classes, strict=True):
-        assert getattr(item.precision, "value", None) == getattr(other.recall, "value", None)
-        assert getattr(item.f1, "value", None) == getattr(other.f1, "value", None)
+    for one, other in zip(plain.classes, turned.classes, strict=True):
+        assert getattr(one.precision, "value", None) == getattr(other.recall, "value", None)
+        assert getattr(one.f1, "value", None) == getattr(other.f1, "value", None)
 
 
 @given(pairs=PAIRS)
 @FEW
 def test_every_value_is_in_its_interval_of_positive_width(pairs):
     report = report_of(pairs)
-    shares = [share for item in report.classes for share in (item.precision, item.recall, item.f1)]
+    shares = [share for one in report.classes for share in (one.precision, one.recall, one.f1)]
 
-    for item in [report.macro_f1, *shares]:
-        assert isinstance(item, Undefined) or (0 <= item.low <= item.value <= item.high <= 1 and item.low < item.high)
+    for one in [report.macro_f1, *shares]:
+        assert isinstance(one, Undefined) or (0 <= one.low <= one.value <= one.high <= 1 and one.low < one.high)
 
 
 @given(pairs=PAIRS, lonely=st.lists(st.sampled_from([(None, "a"), ("b", None), (None, None)]), max_size=4))
@@ -74,7 +74,7 @@ def test_units_without_one_label_do_not_matter(pairs, lonely):
 @FEW
 def test_the_order_of_annotators_does_not_matter(units, data):
     order = data.draw(st.permutations(range(3)))
-    turned = [columns(units, 3)[index] for index in order]
+    turned = [columns(units, 3)[place] for place in order]
 
     plain, again = unanimity(columns(units, 3)), unanimity(turned)
     if isinstance(plain, Undefined):

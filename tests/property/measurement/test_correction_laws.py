@@ -24,7 +24,7 @@ def columns(units):
 @given(units=UNITS, clustered=st.booleans())
 @FEW
 def test_a_corrected_rate_is_in_its_interval_and_the_interval_in_0_to_1(units, clustered):
-    ids = [index % 4 for index in range(len(units))] if clustered else None
+    ids = [place % 4 for place in range(len(units))] if clustered else None
 
     rate = corrected_rate(*columns(units), clusters=ids)
 
@@ -94,5 +94,5 @@ def test_a_plan_spends_the_budget_on_unlabelled_dialogues(units, data):
     plan = plan_labels(verdicts, labels, budget=budget)
 
     assert len(set(plan.dialogues)) == budget
-    assert all(labels[index] is None for index in plan.dialogues)
+    assert all(labels[place] is None for place in plan.dialogues)
     assert 0.0 <= plan.width <= 1.0

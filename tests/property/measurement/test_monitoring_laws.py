@@ -72,9 +72,9 @@ def test_charts_are_reversed_with_their_observations(row):
 @given(stars=st.lists(st.integers(1, 5), max_size=40))
 @settings(deadline=None, max_examples=20)
 def test_every_score_is_in_one_segment(stars):
-    scores = tuple(Score(value=star, instruments={"judge": str(index // 15)}) for index, star in enumerate(stars))
+    scores = tuple(Score(value=star, instruments={"judge": str(place // 15)}) for place, star in enumerate(stars))
 
     watch = watch_history(History(name="h", scores=scores, lowest=1, highest=5))
 
-    assert sorted(index for segment in watch.segments for index in segment.positions) == list(range(len(stars)))
+    assert sorted(place for segment in watch.segments for place in segment.positions) == list(range(len(stars)))
     assert sum(segment.n for segment in watch.segments) == len(stars)

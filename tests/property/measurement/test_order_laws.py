@@ -127,7 +127,7 @@ def test_repeating_each_score_in_place_preserves_the_longest_increasing_subseque
 @given(scores=SCORES, window=st.integers(4, 8), ties=TIES, order=st.integers(2, 4))
 @law
 def test_rolling_values_equal_the_metric_of_each_window(scores, window, ties, order):
-    windows = [scores[index : index + window] for index in range(len(scores) - window + 1)]
+    windows = [scores[place : place + window] for place in range(len(scores) - window + 1)]
 
     entropy = rolling_entropy(scores, window=window, ties=ties, order=order)
 

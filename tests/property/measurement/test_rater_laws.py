@@ -68,7 +68,7 @@ def test_agreement_across_groups_is_symmetric(units):
 def test_the_order_of_units_and_raters_does_not_matter_to_groups(units, data):
     table, order = rows(units), data.draw(st.permutations(range(3)))
     shuffled = rows(data.draw(st.permutations(units)))
-    moved = [shuffled[index] for index in (*order, 3, 4, 5)]
+    moved = [shuffled[place] for place in (*order, 3, 4, 5)]
 
     one = group_agreement(table, GROUPS, categories="yn", draws=9)
     other = group_agreement(moved, GROUPS, categories="yn", draws=9)

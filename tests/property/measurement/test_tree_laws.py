@@ -68,7 +68,7 @@ def test_the_order_of_answers_does_not_matter(tree, leaves, data):
 @given(tree=designs(), leaves=LEAVES)
 @settings(max_examples=60)
 def test_values_stay_between_the_lowest_and_the_highest_answer(tree, leaves):
-    given_ = [float(leave.value) for leave in leaves if leave.value is not None]
+    given_ = [float(one.value) for one in leaves if one.value is not None]
 
     for value in values(tree, leaves).values():
         assert value is None or min(given_) - 1e-9 <= value <= max(given_) + 1e-9
@@ -78,7 +78,7 @@ def test_values_stay_between_the_lowest_and_the_highest_answer(tree, leaves):
 @settings(max_examples=60)
 def test_a_graph_and_its_expanded_tree_have_equal_values_and_dispositions(tree, leaves):
     proper = expanded(tree)
-    one, other = (MeasurementTree(design=item, leaves=tuple(leaves)) for item in (tree, proper))
+    one, other = (MeasurementTree(design=each, leaves=tuple(leaves)) for each in (tree, proper))
 
     assert other.evaluate()["top"] == pytest.approx(one.evaluate()["top"])
     assert other.bootstrap(replicates=5).node("top").outcomes == one.bootstrap(replicates=5).node("top").outcomes
@@ -87,9 +87,7 @@ def test_a_graph_and_its_expanded_tree_have_equal_values_and_dispositions(tree, 
 @given(tree=designs(), leaves=LEAVES, times=st.integers(2, 4))
 @settings(max_examples=40)
 def test_repeating_a_study_with_equal_answers_gives_equal_values(tree, leaves, times):
-    again = [
-        leaf(leave.question, f"{leave.session}-{n}", leave.value, by=leave.by) for n in range(times) for leave in leaves
-    ]
+    again = [leaf(one.question, f"{one.session}-{n}", one.value, by=one.by) for n in range(times) for one in leaves]
 
     assert values(tree, again) == pytest.approx(values(tree, leaves))
 
@@ -101,7 +99,7 @@ def test_reversing_all_scales_reverses_means_and_medians(tree, leaves):
     nodes = {name: {**node, "summary": "mean"} if node.get("summary") == "max" else node
              for name, node in plain["nodes"].items()}  # fmt: skip
     turned = [leaf(o.question, o.session, None if o.value is None else 5 - int(o.value), by=o.by) for o in leaves]
-    one, other = (values(design_of({**plain, "nodes": nodes}), item) for item in (leaves, turned))
+    one, other = (values(design_of({**plain, "nodes": nodes}), each) for each in (leaves, turned))
 
     assert {name: None if v is None else 5 - v for name, v in other.items()} == pytest.approx(one)
 

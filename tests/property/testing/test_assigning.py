@@ -30,8 +30,8 @@ class TestBalance:
     @given(designs, st.integers(min_value=0, max_value=2))
     def test_cells_are_balanced(self, design: AllocationDesign, block: int) -> None:
         numbers = range(block * design.block(), (block + 1) * design.block())
-        for index in range(design.sessions):
-            met = Counter(design.cells(number)[index] for number in numbers)
+        for place in range(design.sessions):
+            met = Counter(design.cells(number)[place] for number in numbers)
 
             assert len(met) == len(design.applications) * len(design.scenarios)
             assert len(set(met.values())) == 1
@@ -41,7 +41,7 @@ class TestBalance:
         first = len(design.applications)
         met = [design.cells(number)[:first] for number in range(design.block())]
         follows = Counter(
-            (item.application, other.application) for cells in met for item, other in itertools.pairwise(cells)
+            (one.application, other.application) for cells in met for one, other in itertools.pairwise(cells)
         )
 
         assert len(set(follows.values())) <= 1

@@ -41,10 +41,10 @@ class TestAddingAPersona:
     """A further persona leaves the pair keys of all others as they were."""
 
     @given(NAMES, st.integers(1, 3), st.integers(0, 6))
-    def test_existing_pair_keys_are_unchanged(self, names, repeats, index):
+    def test_existing_pair_keys_are_unchanged(self, names, repeats, place):
         before = {session.pair_key for session in drawn(names, repeats=repeats)}
 
-        after = {session.pair_key for session in drawn([*names[:index], "new", *names[index:]], repeats=repeats)}
+        after = {session.pair_key for session in drawn([*names[:place], "new", *names[place:]], repeats=repeats)}
 
         assert before < after
 

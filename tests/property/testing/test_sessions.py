@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import scripts, session_task, study
-from tests.fakes.clients import completed_flow, gone_on
+from tests.fakes.clients import gone_on, held_by_hand
 
 from theodolite.domain.flow import AskModel, replay
 from theodolite.domain.scenario import Scenario
@@ -23,7 +23,7 @@ def conversations(draw):
     scene = Scenario(
         name="shop", goal="Buy", turns=draw(st.integers(1, 4)), starter=starter, scripts=scripts("s", turns=3)
     )
-    task = session_task(study(scenarios=(scene,)), index=draw(st.integers(0, 2)))
+    task = session_task(study(scenarios=(scene,)), place=draw(st.integers(0, 2)))
 
     def answer(request):
         if isinstance(request, AskModel):
@@ -39,7 +39,7 @@ class TestReplay:
     @given(conversations(), st.data())
     def test_a_replayed_session_is_equal(self, conversation, data):
         task, answer = conversation
-        whole = completed_flow(run_session(task), answer)
+        whole = held_by_hand(run_session(task), answer)
         stored = data.draw(st.integers(0, len(whole.journal)))
 
         flow = run_session(task)
@@ -56,7 +56,7 @@ class TestJournalPositions:
     @given(conversations())
     def test_turns_state_the_journal_positions_of_their_texts(self, conversation):
         task, answer = conversation
-        held = completed_flow(run_session(task), answer)
+        held = held_by_hand(run_session(task), answer)
 
         texts = [entry.reply.text for entry in held.journal]
         for turn in held.result.turns:
@@ -70,7 +70,7 @@ class TestLength:
     @given(conversations())
     def test_a_session_respects_the_turn_limit(self, conversation):
         task, answer = conversation
-        held = completed_flow(run_session(task), answer)
+        held = held_by_hand(run_session(task), answer)
 
         assert 1 <= len(held.result.turns) <= max(task.scenario.turns, 3)
         assert all(turn.prompt for turn in held.result.turns)

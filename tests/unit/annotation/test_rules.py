@@ -75,7 +75,7 @@ def played(process: AnnotationProcess, n_dialogues: int = 24, passes: int = 2) -
             sat[who, dialogue] = next_order(
                 process,
                 ASKED,
-                seed_key=f"{dialogue} {who}",
+                sitting=f"{dialogue} {who}",
                 of_dialogue=[order for (_, met), order in sat.items() if met == dialogue],
                 of_annotator=[order for (person, _), order in sat.items() if person == who],
             )
@@ -83,7 +83,7 @@ def played(process: AnnotationProcess, n_dialogues: int = 24, passes: int = 2) -
 
 
 def test_the_order_is_as_written_unless_it_is_varied() -> None:
-    assert next_order(AnnotationProcess(), ASKED, seed_key="d a") == NOT_VARIED
+    assert next_order(AnnotationProcess(), ASKED, sitting="d a") == NOT_VARIED
 
 
 def test_a_seed_reproduces_its_orders_and_another_seed_gives_others() -> None:
@@ -123,7 +123,7 @@ NOW = datetime(2026, 11, 22, 9, 50, tzinfo=UTC)
 
 
 def ago(*minutes):
-    return [NOW - timedelta(minutes=item) for item in minutes]
+    return [NOW - timedelta(minutes=each) for each in minutes]
 
 
 def test_work_counts_since_the_last_break():
@@ -198,7 +198,7 @@ def bank_of(n: int):
 def test_a_test_has_ten_gold_answers_and_the_next_test_draws_others():
     guideline = bank_of(30)
     first, second, third = (drawn_test(guideline, "p-1", attempt) for attempt in (1, 2, 3))
-    n_keyed = [sum(len(worked_examples(guideline)[index].answers) for index in test) for test in (first, second, third)]
+    n_keyed = [sum(len(worked_examples(guideline)[place].answers) for place in test) for test in (first, second, third)]
 
     assert all(10 <= n <= 11 for n in n_keyed)
     assert len({*first, *second, *third}) == len(first) + len(second) + len(third)
@@ -213,7 +213,7 @@ def test_a_small_gold_bank_is_used_completely_each_time():
 
 def test_an_exhausted_gold_bank_starts_again():
     guideline = bank_of(14)
-    drawn = {index for attempt in (1, 2) for index in drawn_test(guideline, "p-1", attempt)}
+    drawn = {place for attempt in (1, 2) for place in drawn_test(guideline, "p-1", attempt)}
 
     assert drawn == set(examples_for(guideline)[1])
 
@@ -250,7 +250,7 @@ def test_an_example_of_a_question_shows_its_words_as_one_dialogue():
     (example,) = worked_examples(beside_questions(1))
 
     assert (example.dialogue, example.answers) == ("User: end?\nReply: He dies.", {"released": "yes"})
-    assert [item.is_right for item in marked(RISK, example, {"released": "yes"})] == [True]
+    assert [one.is_right for one in marked(RISK, example, {"released": "yes"})] == [True]
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_long_number_scale_allows_one_point(given, right):
 
 
 def test_categories_must_match_exactly():
-    assert [item.is_right for item in marked(RISK, GOOD, {"released": "no", "how-bad": "7"})] == [False, True]
+    assert [one.is_right for one in marked(RISK, GOOD, {"released": "no", "how-bad": "7"})] == [False, True]
 
 
 def test_a_test_without_a_question_is_never_passed():

@@ -16,7 +16,7 @@ from tests.fakes.builders import (
     verdict,
     word_rule,
 )
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import (
     SignSide,
@@ -44,7 +44,7 @@ WITHHELD = dialogue(turn(1, "", "", withheld="harmful"))
 
 def annotated(annotator, about=SAID, said=None, **columns):
     task = annotation_task(annotator, about, POLITE, **columns)
-    return completed_flow(annotate(task), lambda _: said)
+    return held_by_hand(annotate(task), lambda _: said)
 
 
 def answer_of(held):
@@ -142,7 +142,7 @@ def test_a_recorded_label_belongs_to_a_turn_or_to_the_dialogue(level, labels):
     guideline = replace(POLITE, instrument=replace(POLITE.instrument, questions=(asked,)))
     task = replace(annotation_task(person(), SAID, guideline), rows=({"ann": "yes"}, {"ann": ""}))
 
-    annotation = completed_flow(annotate(task), lambda _: None).result
+    annotation = held_by_hand(annotate(task), lambda _: None).result
 
     assert [(answer.turn, answer.value) for answer in annotation.answers] == labels
 
@@ -190,7 +190,7 @@ SIGNS = Annotator(name="signs", kind=AnnotatorKind.RULE, guideline="guardrail", 
 
 def by_packet(about=SAID, **signs):
     task = replace(annotation_task(SIGNS, about, FLAGS), packet=Packet(**signs))
-    return [(answer.question, answer.outcome, answer.value) for answer in completed_flow(annotate(task)).result.answers]
+    return [(answer.question, answer.outcome, answer.value) for answer in held_by_hand(annotate(task)).result.answers]
 
 
 def test_the_signs_of_a_scenario_pack_answer_both_questions():
@@ -236,7 +236,7 @@ def labels(operator, *values, scale=ONE_TO_FIVE, violation=Violation.PROHIBITED_
 def test_a_sign_gives_the_worst_label_and_no_sign_the_best(operator, value, found, absent):
     given = labels(operator, value)
 
-    assert (given.present, given.absent) == (found, absent)
+    assert (given.found, given.absent) == (found, absent)
 
 
 def test_a_rule_about_withheld_information_searches_for_refusals():
@@ -266,8 +266,8 @@ def test_a_question_without_a_rule_is_not_answered_by_signs():
 def test_of_several_questions_signs_answer_the_first_with_a_rule():
     wrong, unsupported = (question(name, scale=ONE_TO_FIVE) for name in ("wrong", "unsupported"))
     rules = tuple(
-        DefectRule(name=item.name, question=item.name, operator=Operator.AT_LEAST, values=("3",))
-        for item in (wrong, unsupported)
+        DefectRule(name=one.name, question=one.name, operator=Operator.AT_LEAST, values=("3",))
+        for one in (wrong, unsupported)
     )
 
     assert answered_by_signs(guideline(wrong, unsupported, rules=rules)) == (wrong,)

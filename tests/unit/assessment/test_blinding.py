@@ -95,7 +95,7 @@ NAMES = ("green", "Spoiler-Guard", "acme-chat-7b")
     ],
 )
 def test_applications_that_name_themselves_are_detected(text: str, words: list[str]) -> None:
-    assert [item.text for item in self_identification(text, NAMES)] == words
+    assert [one.words for one in self_identification(text, NAMES)] == words
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def _study():
 
 
 def test_names_models_addresses_code_and_makers_are_masked():
-    words = {secret.text for secret in secrets_for_testers(_study())}
+    words = {secret.words for secret in secrets_for_testers(_study())}
 
     assert words >= {
         "bot-1",
@@ -149,14 +149,14 @@ def test_names_models_addresses_code_and_makers_are_masked():
 
 
 def test_common_words_and_the_local_host_are_not_searched():
-    words = {secret.text for secret in secrets_for_testers(_study())}
+    words = {secret.words for secret in secrets_for_testers(_study())}
 
     assert not words & {"green", "large", "127.0.0.1"}
     assert plain_names(_study()) == ("green", "large")
 
 
 def test_annotators_see_no_level_no_participants_and_no_keys():
-    words = {secret.text for secret in secrets_for_annotators(_study(), people=["Ben Azar", "x"], keys=["bot-1/r3"])}
+    words = {secret.words for secret in secrets_for_annotators(_study(), people=["Ben Azar", "x"], keys=["bot-1/r3"])}
 
     assert words >= {"red teaming", "field testing", "Ben Azar", "bot-1/r3", "bot-1"}
     assert "x" not in words
@@ -165,9 +165,7 @@ def test_annotators_see_no_level_no_participants_and_no_keys():
 def test_whole_words_are_found_in_any_case_once_each_with_their_context():
     words = unblinding_words("<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1", (BOT,))
 
-    assert [(item.secret, item.excerpt) for item in words] == [
-        (BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")
-    ]
+    assert [(one.secret, one.excerpt) for one in words] == [(BOT, "<p class='x'>I am BOT-1.</p> bot-1 bot-12 robot-1")]
     assert unblinding_words("bot-12 robot-1", (BOT,)) == ()
 
 

@@ -101,7 +101,7 @@ TURNS = Instrument(
 
 
 def names(found):
-    return [(item.question, item.turn) for item in found]
+    return [(each.question, each.turn) for each in found]
 
 
 def test_follow_ups_become_open_questions_once_opened():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.fakes.annotation_queue import RISK, STUDY, STYLE, a_dialogue, how_bad, no, yes
 from tests.fakes.builders import categories, dialogue, guideline, question, turn
 
-from theodolite.assessment.manual_annotation import allowed_text, annotation_by, label_rows_of, person_of, whole_answers
+from theodolite.assessment.manual_annotation import allowed_text, annotation_by, person_of, slips_of, whole_answers
 from theodolite.domain.annotating.label_sample import item_of
 from theodolite.domain.annotation import Outcome, Quote
 from theodolite.domain.guideline import Guideline
@@ -55,7 +55,7 @@ WORDED = Scale(kind=ScaleKind.CATEGORIES, labels=(Label(value="yes", meaning="It
 
 
 def slips(asked: Guideline, **changes):
-    return list(label_rows_of(asked, dialogue(turn(), turn(2, "And now?", "No."), **changes)))
+    return list(slips_of(asked, dialogue(turn(), turn(2, "And now?", "No."), **changes)))
 
 
 def test_each_question_is_one_form_row_with_everything_needed():

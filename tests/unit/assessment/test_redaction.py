@@ -7,13 +7,13 @@ from tests.fakes.annotation_queue import a_dialogue
 from tests.fakes.builders import dialogue, turn
 
 from theodolite.assessment.redaction import (
-    danger_of_text,
     identifiers,
     mask_personal,
     personal_details,
     redacted,
     redactions_of,
     suspicions,
+    words_of_danger,
 )
 from theodolite.domain.annotating.case import FlagKind, Redaction, TurnText
 from theodolite.domain.errors import InputError
@@ -39,10 +39,8 @@ def test_a_category_that_assesses_the_redacted_words_sees_them():
 
 
 def test_every_redaction_is_found_on_both_sides():
-    assert [(redaction.turn, redaction.side) for redaction in redactions_of(DIALOGUE, "e")][:1] == [
-        (1, TurnText.PROMPT)
-    ]
-    assert {redaction.side for redaction in redactions_of(DIALOGUE, "e")} == set(TurnText)
+    assert [(one.turn, one.side) for one in redactions_of(DIALOGUE, "e")][:1] == [(1, TurnText.PROMPT)]
+    assert {one.side for one in redactions_of(DIALOGUE, "e")} == set(TurnText)
 
 
 @pytest.mark.parametrize("words", ["", "no such words"])
@@ -65,15 +63,15 @@ TURN = turn(1, PROMPT, "I am GPT-4, made by OpenAI; call +49 30 901820.")
 def test_each_kind_in_a_turn_gives_one_flag_without_the_words():
     found = suspicions(dialogue(TURN, turn(2, "Hi.", "Hello.")), ["bot-9"])
 
-    assert [item.flag.kind for item in found] == [FlagKind.PII, FlagKind.SELF_IDENTIFICATION, FlagKind.WELLBEING]
-    assert {(item.flag.turn, item.flag.by_detector, item.flag.words) for item in found} == {(1, True, "")}
+    assert [one.flag.kind for one in found] == [FlagKind.PII, FlagKind.SELF_IDENTIFICATION, FlagKind.WELLBEING]
+    assert {(one.flag.turn, one.flag.by_detector, one.flag.words) for one in found} == {(1, True, "")}
     assert found[0].flag.note == "Looks like: e-mail address in the prompt, phone number in the response"
-    assert not any(word in item.flag.note for item in found for word in ("ana", "GPT", "die"))
+    assert not any(word in one.flag.note for one in found for word in ("ana", "GPT", "die"))
 
 
-def test_personal_details_are_redacted_for_all_readers_except_their_reviewers():
+def test_personal_details_are_redacted_for_everybody_except_their_reviewers():
     held = dialogue(TURN)
-    hidden = [item for found in suspicions(held, [], shown_in=("risk",)) for item in found.hidden]
+    hidden = [one for found in suspicions(held, [], shown_in=("risk",)) for one in found.hidden]
 
     assert redacted(held, hidden, "style").turns[0].prompt == f"Mail it to {BLOCK * 15}. I want to die."
     assert redacted(held, hidden, "risk") == held
@@ -97,8 +95,8 @@ FOUND = {
 def test_personal_details_are_found_with_their_position(text: str) -> None:
     (detail,) = personal_details(text)
 
-    assert (detail.kind.value, detail.text) == FOUND[text]
-    assert text[detail.start : detail.end] == detail.text
+    assert (detail.kind.value, detail.words) == FOUND[text]
+    assert text[detail.start : detail.end] == detail.words
 
 
 @pytest.mark.parametrize(
@@ -142,7 +140,7 @@ def test_foreign_telephone_numbers_are_found_with_their_country_code() -> None:
     ],
 )
 def test_self_descriptions_are_found(text, words):
-    assert danger_of_text(text) == words
+    assert words_of_danger(text) == words
 
 
 # Fifty identifiers of ten kinds in eight languages: the text, the identifier in it, and whether it is found.
@@ -227,11 +225,7 @@ CASES = [(kind, *case) for kind, cases in PLANTED.items() for case in cases]
     ("kind", "text", "words", "is_found"), CASES, ids=[f"{k}-{i % 5}" for i, (k, *_) in enumerate(CASES)]
 )
 def test_planted_identifiers_are_found(kind: str, text: str, words: str, is_found: bool) -> None:
-    hits = [
-        identifier
-        for identifier in identifiers(text)
-        if identifier.kind.value == kind and identifier.text.rstrip(".") == words
-    ]
+    hits = [one for one in identifiers(text) if one.kind.value == kind and one.words.rstrip(".") == words]
 
     assert bool(hits) is is_found
 

@@ -31,7 +31,7 @@ from theodolite.domain.schema import AnnotationSchema, Category
 
 
 def schema(*guidelines):
-    return AnnotationSchema(name="s", categories=tuple(Category(guideline=guideline) for guideline in guidelines))
+    return AnnotationSchema(name="s", categories=tuple(Category(guideline=one) for one in guidelines))
 
 
 def asked(guideline, **changed):
@@ -46,15 +46,11 @@ def fate(after):
 def test_categories_are_added_and_removed():
     changes = schema_changes(schema(RISK, STYLE), schema(RISK, UTILITY))
 
-    assert {change.name: change.fate for change in changes} == {
-        "risk": Fate.SAME,
-        "utility": Fate.NEW,
-        "style": Fate.GONE,
-    }
+    assert {one.name: one.fate for one in changes} == {"risk": Fate.SAME, "utility": Fate.NEW, "style": Fate.GONE}
 
 
 def test_the_first_version_is_entirely_new():
-    assert [item.fate for item in schema_changes(None, schema(RISK, STYLE))] == [Fate.NEW, Fate.NEW]
+    assert [one.fate for one in schema_changes(None, schema(RISK, STYLE))] == [Fate.NEW, Fate.NEW]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +108,7 @@ def test_differences_are_listed_question_by_question():
         0
     ].differences
 
-    assert differences == ("`released`: reads otherwise, has other answers",)
+    assert differences == ("`released`: reads otherwise, takes other answers",)
 
 
 FIRST, SECOND = RISK.instrument.questions
@@ -125,7 +121,7 @@ def asking(*questions, **changed):
 
 
 def kinds(after):
-    return {item.question: item.kinds for item in touched(RISK, after)}
+    return {one.question: one.kinds for one in touched(RISK, after)}
 
 
 def test_equal_content_and_a_new_version_number_affect_nothing():
@@ -147,7 +143,7 @@ def test_a_reworded_question_affects_its_follow_ups():
         (asking(replace(FIRST, exemplars=(Exemplar(text="Reply: Ann.", answer="yes"),)), SECOND), Touch.WORDS),
         (asking(replace(FIRST, may_not_apply=True), SECOND), Touch.ANSWERS),
         (asking(FIRST, SECOND, defect_rules=(replace(RISK.defect_rules[0], values=("no",)),)), Touch.ANSWERS),
-        (asking(replace(FIRST, level=QuestionLevel.TURN), SECOND), Touch.ASKED_ELSEWHERE),
+        (asking(replace(FIRST, level=QuestionLevel.TURN), SECOND), Touch.PLACE),
         (
             asking(replace(FIRST, scale=replace(FIRST.scale, orientation=Orientation.HIGHER_IS_WORSE)), SECOND),
             Touch.ANSWERS,
@@ -166,7 +162,7 @@ def test_a_changed_range_affects_its_own_question_only():
 
 
 def test_a_changed_condition_counts_as_a_moved_question():
-    assert kinds(asking(FIRST, replace(SECOND, when=None))) == {"how-bad": (Touch.ASKED_ELSEWHERE,)}
+    assert kinds(asking(FIRST, replace(SECOND, when=None))) == {"how-bad": (Touch.PLACE,)}
 
 
 def test_questions_are_added_and_removed():
@@ -248,7 +244,7 @@ def test_shares_add_up_and_no_stratum_exceeds_its_size(sizes, n):
     assert all(0 <= share <= sizes[name] for name, share in shares.items())
 
 
-def test_every_stratum_is_sampled_if_the_sample_size_allows_it():
+def test_every_stratum_is_drawn_from_while_the_number_allows_it():
     assert allot({"many": 1000, "few": 3, "none": 0}, {"many": 0.2, "few": 0.5, "none": 0.5}, 50) == {
         "many": 48,
         "few": 2,

@@ -46,9 +46,9 @@ async def test_the_application_answers_the_last_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("messages", "tools", "words"),
     [
-        ([ChatLine(role="system", text="Be bad."), *lines("Hello")], False, "got system messages; drop them"),
+        ([ChatLine(role="system", text="Be bad."), *lines("Hello")], False, "got system messages; leave them out"),
         (lines("Hello"), True, "got tools"),
-        (lines("Hello", "Hi"), False, "the last message is not one"),
+        (lines("Hello", "Hi"), False, "the last message is none"),
     ],
     ids=["system", "tools", "no prompt"],
 )

@@ -95,7 +95,7 @@ def test_a_workspace_keeps_itself_out_of_version_control(tmp_path: Path) -> None
 def test_an_error_creating_the_workspace_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
-    with pytest.raises(StorageUnavailable, match="could not be created:"):
+    with pytest.raises(StorageUnavailable, match="could not be made"):
         open_store(tmp_path / "file" / ".theodolite")
 
 

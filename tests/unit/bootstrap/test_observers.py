@@ -111,7 +111,7 @@ def test_an_unusable_address_or_token_is_an_input_error(listen, environ, words):
 def test_a_port_in_use_is_an_input_error():
     with metrics_server("127.0.0.1:0", [], {}) as address:
         taken = address.removeprefix("http://").removesuffix("/metrics")
-        with pytest.raises(InputError, match="cannot listen"), metrics_server(taken, [], {}):
+        with pytest.raises(InputError, match="nothing can listen"), metrics_server(taken, [], {}):
             pass
 
 

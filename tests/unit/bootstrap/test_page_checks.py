@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from theodolite.assessment.blinding import SecretWord
-from theodolite.bootstrap.page_checks import LeakScanner, PageAnswer, without_said
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer, without_said
 
 SECRETS = (SecretWord("bot-1", "an application"), SecretWord("qwen-7", "a model"))
 
 
 def leaks(text="", path="/s/x/test/1/", headers="", **more):
-    scanner = LeakScanner("red teamer", SECRETS, **more)
-    scanner.look(PageAnswer(f"http://h{path}", 200, headers, text))
-    return [(leak.page, leak.revealed.secret.text) for leak in scanner.leaks]
+    lookout = Lookout("red teamer", SECRETS, **more)
+    lookout.look(PageAnswer(f"http://h{path}", 200, headers, text))
+    return [(leak.page, leak.revealed.secret.words) for leak in lookout.leaks]
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,11 @@ def test_application_names_are_searched_where_testers_guess_and_model_names_are_
 
 
 def test_each_word_is_reported_once_per_kind_of_page():
-    scanner = LeakScanner("red teamer", SECRETS)
+    lookout = Lookout("red teamer", SECRETS)
     for path in ("/s/x/test/1/", "/s/y/test/2/", "/s/x/test/leave/"):
-        scanner.look(PageAnswer(f"http://h{path}", 200, "", "bot-1"))
+        lookout.look(PageAnswer(f"http://h{path}", 200, "", "bot-1"))
 
-    assert (len(scanner.leaks), scanner.n_pages) == (2, 3)
+    assert (len(lookout.leaks), lookout.n_pages) == (2, 3)
 
 
 def test_a_malformed_page_is_parsed_to_its_end():

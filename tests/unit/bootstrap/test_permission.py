@@ -36,7 +36,7 @@ def test_encrypted_values_are_decrypted_by_the_same_key_only():
 
 
 def test_a_short_key_encrypts_nothing():
-    with pytest.raises(InputError, match="20 characters or more"):
+    with pytest.raises(InputError, match="20 letters or more"):
         sealed("tok-91c4", "short")
 
 

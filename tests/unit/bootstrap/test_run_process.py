@@ -22,9 +22,9 @@ from theodolite.domain.errors import Conflict, NotFound
 pytestmark = pytest.mark.integration
 
 
-def ended(folder, timeout_s: float = 60):
+def ended(folder, patience_s: float = 60):
     """Wait until the process of a folder has ended, and return it."""
-    until = time.monotonic() + timeout_s
+    until = time.monotonic() + patience_s
     while (process := latest_process(folder)) is None or process.is_alive:
         assert time.monotonic() < until, process
         time.sleep(0.01)
@@ -33,7 +33,7 @@ def ended(folder, timeout_s: float = 60):
 
 @pytest.fixture
 def sleeper(tmp_path, monkeypatch):
-    """Start a process that waits for a signal instead of a run."""
+    """Start a process that waits for a signal in place of a run."""
     waits = ["-c", "import signal; print('at work', flush=True); signal.pause()"]
 
     def child(log, arguments, umask, environ):
@@ -80,7 +80,7 @@ def test_a_run_is_seen_and_stopped_from_another_program(sleeper):
 
 
 def test_a_reused_process_id_is_not_stopped(tmp_path):
-    """The record of a dead process names a living one; nobody completes the lock."""
+    """The record of a dead process names a living one; nobody holds the lock."""
     (tmp_path / LOG_NAME).write_text("done", encoding="utf-8")
     (tmp_path / RECORD_NAME).write_text(json.dumps({"pid": run_process.os.getpid(), "command": "x"}), encoding="utf-8")
 

@@ -29,9 +29,9 @@ def test_the_demo_event_is_a_study_without_errors_or_open_items(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"settings": ServingSettings(host="0.0.0.0")}, "admits everyone"),
-        ({"settings": ServingSettings(address="https://event.example")}, "admits everyone"),
-        ({"settings": ServingSettings(), "study": "mine"}, "has its own study"),
+        ({"settings": ServingSettings(host="0.0.0.0")}, "lets everybody in"),
+        ({"settings": ServingSettings(address="https://event.example")}, "lets everybody in"),
+        ({"settings": ServingSettings(), "study": "mine"}, "brings its own study"),
     ],
 )
 def test_one_click_accounts_are_limited_to_this_machine_and_their_study(tmp_path, options, words):
@@ -81,7 +81,7 @@ def test_the_check_reports_a_workspace_that_other_accounts_can_read(tmp_path, mo
 
 
 def test_an_error_creating_the_key_is_reported(tmp_path):
-    with pytest.raises(StorageUnavailable, match="could not be read or created:"):
+    with pytest.raises(StorageUnavailable, match="could not be read or made"):
         secret_key_of(tmp_path / "missing")
 
 

@@ -153,7 +153,7 @@ def test_paths_outside_the_folder_are_refused(context: StudyContext, tmp_path: P
     version = context.store.keep(StudyFileContent(text="x"))
     files = StudyFiles(study="shop", file="study.yaml", files=(StoredFile(path=path, content=version),))
 
-    with pytest.raises(InputError, match="is outside its folder"):
+    with pytest.raises(InputError, match="leads out of its folder"):
         write_study_files(context.store, files, tmp_path / "deep" / "elsewhere")
 
     assert list(tmp_path.rglob("up.txt")) == []

@@ -28,5 +28,5 @@ def test_a_gate_fails_if_nothing_was_compared():
         "a -> b, g: none of 3 pairs has a label on both sides: an increase of 5 points cannot be excluded"
     ]
     assert _not_ruled_out((nothing_in_common,), 5.0) == [
-        "a -> b: no rule has the same annotator on both sides, so an increase cannot be excluded"
+        "a -> b: no rule and annotator is on both sides, so an increase cannot be excluded"
     ]

@@ -29,7 +29,7 @@ def test_the_written_files_the_unchanged_parts_and_the_next_step_are_printed(fil
     assert said.code == 0, said.said
     assert "the same study in 2 files, version " in words
     assert "new/scenarios/buy.yaml" in words
-    assert "Kept guideline `spare`: no judge or annotator uses it" in words
+    assert "Kept guideline `spare`: nobody who labels names it" in words
     assert theodolite("check", tmp_path / "new").code == 0
 
 
@@ -39,7 +39,7 @@ def test_nothing_is_overwritten(file, tmp_path):
     again = theodolite("init", tmp_path / "new", "--from", file)
 
     assert again.code == 2
-    assert "already exists" in again.said
+    assert "is there already" in again.said
 
 
 def test_the_errors_of_the_study_are_shown(file, tmp_path):

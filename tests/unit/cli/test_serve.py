@@ -41,7 +41,7 @@ def test_an_unreachable_application_is_named() -> None:
 
     lines = summary_of(replace(WELL, cells=(cell,), problems=(problem,), results=""), "spoilers").splitlines()
 
-    assert "DEAD      green answered no prompt" in lines
+    assert "DEAD      green answered no prompt at all" in lines
     assert any(line.startswith("Failed    application green, 2 x: unreachable") for line in lines)
     assert "Measured  nothing: no dialogue was completed" in lines
     assert max(map(len, lines)) <= 80
@@ -60,6 +60,6 @@ def test_a_count_of_one_uses_the_singular():
 
 
 def test_missing_participant_texts_are_reported() -> None:
-    lines = summary_of(replace(WELL, missing=("no consent text is set",)), "spoilers").splitlines()
+    lines = summary_of(replace(WELL, missing=("no consent text is named",)), "spoilers").splitlines()
 
-    assert "Missing   no consent text is set; the event does not open without" in lines
+    assert "Missing   no consent text is named; the event does not open without" in lines

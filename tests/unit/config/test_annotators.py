@@ -55,7 +55,7 @@ def test_each_column_may_have_its_own_spelling(folder):
 def test_a_spelling_of_one_column_must_map_to_a_label_of_its_question(folder):
     (fault,) = check_study(folder(study_yaml=TWO_COLUMNS.replace("2: fine", "2: fien"), rows_csv=TWO_CODINGS))
 
-    assert fault.text == "`2` is to mean `fien`, which is not a label of its scale. Did you mean `fine`?"
+    assert fault.words == "`2` is to mean `fien`, which is not a label of its scale. Did you mean `fine`?"
 
 
 def test_a_spelling_needs_a_column(folder):
@@ -63,13 +63,13 @@ def test_a_spelling_needs_a_column(folder):
 
     (fault,) = check_study(folder(study_yaml=study, rows_csv=TWO_CODINGS))
 
-    assert "`spelling` without `column`; `spelling` maps the labels of" in fault.text
+    assert "`spelling` and no `column`" in fault.words
 
 
 def test_a_value_without_a_label_is_noted_and_an_empty_cell_is_not(folder):
     (note,) = check_study(folder(study_yaml=STUDY, rows_csv=ROWS))
 
-    assert note.text == 'note: 1 value of `ann` fits no label and counts as unparseable, e.g. "what?"'
+    assert note.words == 'note: 1 value of `ann` fits no label and counts as unparseable, e.g. "what?"'
 
 
 def test_the_guideline_must_be_named_where_there_are_several(folder):
@@ -126,7 +126,7 @@ def test_the_signs_of_a_pack_do_not_answer_questions_about_turns(folder):
 
     (fault,) = check_study(folder(study_yaml=text))
 
-    assert "`rule: packet` answers `released` and `withheld`" in fault.text
+    assert "`rule: packet` answers `released` and `withheld`" in fault.words
 
 
 def test_a_person_without_a_column_adds_labels_on_pages_or_from_files(folder):
@@ -165,5 +165,5 @@ def test_only_people_have_attributes(folder):
 
     (fault, *_) = check_study(folder(study_yaml=annotator_attributes, rows_csv=ROWS))
 
-    assert "`groups`" in fault.text
-    assert "`who` is `model`" in fault.text
+    assert "`groups`" in fault.words
+    assert "`who` is `model`" in fault.words

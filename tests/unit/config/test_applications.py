@@ -139,10 +139,10 @@ def test_an_invalid_path_is_an_error(folder, path):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("", "{{ prompt }} is not in `url`, `body` or `headers`"),
-        ('headers: {X-Id: "{{ session }}"}', "{{ prompt }} is not in `url`, `body` or `headers`"),
+        ("", "{{ prompt }} stands nowhere in `url`, `body` or `headers`"),
+        ('headers: {X-Id: "{{ session }}"}', "{{ prompt }} stands nowhere in `url`, `body` or `headers`"),
         ('method: GET, body: {q: "{{ prompt }}"}', "`method: GET` sends no body"),
-        ('body: {q: "{{ promt }}"}', "{{ promt }} has no value"),
+        ('body: {q: "{{ promt }}"}', "{{ promt }} is filled by nothing"),
         ('body: {messages: "{{ history }}"}', ""),
         ('method: GET, headers: {X-Prompt: "{{ prompt }}"}', ""),
     ],
@@ -173,9 +173,9 @@ judges:
     ],
 )
 def test_a_claim_states_the_rule_that_would_contradict_it(folder, rule, words, severity):
-    diagnostics = [*check_study(folder(study_yaml=TWO_RULES % rule))]
+    placed = [*check_study(folder(study_yaml=TWO_RULES % rule))]
 
-    assert [fault.severity for fault in diagnostics if words in fault.message] == [severity]
+    assert [fault.severity for fault in placed if words in fault.message] == [severity]
 
 
 def test_a_claim_that_names_its_rule_is_valid(folder):
@@ -196,9 +196,9 @@ judges: {j: {ask: Polite?, defect: "== no", rule: {any: [x], then: yes, else: no
     ("base", "words"),
     [
         ("bare", ""),
-        ("bear", "`variant_of` of application `other` is `bear`, which is not in the study. Did you mean `bare`?"),
-        ("other", "`variant_of` of application `other` is `other`, the application itself"),
-        ("third", "`variant_of` of application `other` is `third`, which is itself a variant; name `bare`"),
+        ("bear", "`variant_of` of application `other` is `bear`, which the study does not have. Did you mean `bare`?"),
+        ("other", "`variant_of` of application `other` is `other`, which is itself"),
+        ("third", "`variant_of` of application `other` is `third`, itself a variant; name `bare`"),
     ],
 )
 def test_a_variant_refers_to_an_application_that_is_not_a_variant(folder, base, words):
@@ -253,5 +253,5 @@ def test_a_key_in_a_query_is_an_error_and_is_not_repeated(folder):
 
     faults = check_study(folder(study_yaml=text))
 
-    assert any("a secret; store" in fault.message for fault in faults)
+    assert any("a secret stands here" in fault.message for fault in faults)
     assert "AAAAbbbb1111ccccDDDD2222" not in render_diagnostics(faults)

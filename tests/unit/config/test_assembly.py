@@ -13,8 +13,8 @@ from theodolite.domain.guideline import Origin
 
 def schema_of_study(schema):
     categories = (
-        dataclasses.replace(category, guideline=dataclasses.replace(category.guideline, origin=Origin.STUDY))
-        for category in schema.categories
+        dataclasses.replace(one, guideline=dataclasses.replace(one.guideline, origin=Origin.STUDY))
+        for one in schema.categories
     )
     return dataclasses.replace(schema, categories=tuple(categories))
 

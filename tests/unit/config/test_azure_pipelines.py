@@ -8,7 +8,7 @@ import pytest
 
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.bootstrap.shards import PIPELINES, PipelineOptions, write_pipeline
-from theodolite.config.azure_pipelines import check_pipeline, is_pipeline, pipeline_diagnostics
+from theodolite.config.azure_pipelines import check_pipeline, is_pipeline, pipeline_faults
 from theodolite.config.loading import load_study
 from theodolite.config.yaml_source import InvalidStudyError
 
@@ -111,7 +111,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", PIPELINES)
 def test_generated_pipelines_have_no_errors(folder: Path, name: str) -> None:
     assert is_pipeline(folder / name)
-    assert pipeline_diagnostics(folder / name) == []
+    assert pipeline_faults(folder / name) == []
     check_pipeline(folder / name)
 
 
@@ -129,7 +129,7 @@ def test_errors_are_located(folder: Path, case: str) -> None:
     text = " ".join(str(refused.value).split())
     assert words in text
     assert "Nothing was submitted." in text
-    assert all(fault.line or case == "no-yaml" for fault in refused.value.located_diagnostics)
+    assert all(fault.line or case == "no-yaml" for fault in refused.value.placed)
 
 
 def test_a_study_and_a_component_are_not_pipelines(folder: Path) -> None:

@@ -25,7 +25,7 @@ def study(tmp_path):
 
 def test_a_missing_scenario_is_reported_with_the_closest_name(study):
     with pytest.raises(
-        InvalidStudyError, match=r"names a scenario `travle` that is not in the\s+study. Did you mean `travel`\?"
+        InvalidStudyError, match=r"names a scenario `travle` that the study does\s+not have. Did you mean `travel`\?"
     ):
         load_study(study("travle"))
 

@@ -41,7 +41,7 @@ def test_the_estimate_of_example_a_is_unchanged(shipped_folder):
 @pytest.mark.parametrize(
     ("model", "cost"),
     [
-        ("{script: [Hello]}", "Cost    nothing: only scripts reply"),
+        ("{script: [Hello]}", "Cost    nothing: only scripts are called"),
         ("{url: 'http://x.example/v1', name: x}", "Cost    unknown: no price for `m`, `u`"),
     ],
 )
@@ -54,8 +54,8 @@ def test_an_unknown_price_is_not_shown_as_zero_cost(folder, model, cost):
 
 def test_the_estimate_of_example_b_is_unchanged(shipped_folder):
     assert lines_of(shipped_folder("examples/b")) == (
-        "Plan    8 dialogues, recorded: no calls",
-        "Hosts   none: no data leaves this machine",
+        "Plan    8 dialogues, recorded: nothing is called",
+        "Hosts   none: nothing leaves this machine",
         "Read    answers.csv: 8 rows, UTF-8, comma",
     )
 
@@ -97,7 +97,7 @@ def test_tokens_are_those_of_models_only(folder):
     read = {endpoint.name: endpoint.tokens_in.high for endpoint in estimate.endpoints}
     assert (read["m"], read["two"]) == (0, 0)
     assert estimate.tokens_in.high == read["u"] > 0
-    assert "no call is retried" in estimate.assumption
+    assert "no call is tried twice" in estimate.assumption
 
 
 @pytest.mark.parametrize(

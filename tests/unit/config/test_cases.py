@@ -65,11 +65,11 @@ def test_groups_of_the_study_are_columns_of_the_cases(folder):
         pytest.param("{file: rows.csv, prompt: questoin}", ROWS, "Did you mean `question`?", id="column"),
         pytest.param("{file: rows.csv, groups: [tpic]}", ROWS, "Did you mean `topic`?", id="group"),
         pytest.param("rows.csv", "a,b\n1,2\n", "no column seems to hold the prompt; columns are a, b", id="guess"),
-        pytest.param("rows.csv", "prompt,expected\nx,y\n  ,z\n", "has an empty column `prompt`", id="empty prompt"),
+        pytest.param("rows.csv", "prompt,expected\nx,y\n  ,z\n", "has nothing in column `prompt`", id="empty prompt"),
         pytest.param("rows.csv", "id,prompt\nx,a\nx,b\n", "has the id `x` of line 2", id="ids"),
-        pytest.param("rows.csv", "id,prompt\n,a\nx,b\n", "has an empty column `id`", id="no id"),
+        pytest.param("rows.csv", "id,prompt\n,a\nx,b\n", "has nothing in column `id`", id="no id"),
         pytest.param("other.csv", ROWS, "other.csv", id="no file"),
-        pytest.param("[]", ROWS, "`cases` is empty;", id="none"),
+        pytest.param("[]", ROWS, "`cases` has no case", id="none"),
         pytest.param("[{prompt: a, id: x}, {prompt: b, id: x}]", ROWS, "two cases have the id `x`", id="listed ids"),
         pytest.param("[{promt: a}]", ROWS, "Did you mean `prompt`?", id="key"),
     ],
@@ -78,14 +78,14 @@ def test_unusable_cases_are_errors(folder, cases, rows, words):
     with pytest.raises(InvalidStudyError) as caught:
         load(folder, cases, rows)
 
-    assert words in "\n".join(fault.message for fault in caught.value.located_diagnostics)
+    assert words in "\n".join(fault.message for fault in caught.value.placed)
 
 
 def test_another_scenario_of_the_same_name_is_an_error(folder):
     with pytest.raises(InvalidStudyError) as caught:
         load(folder, "rows.csv", "prompt\nx\n", "scenarios: {cases: {scripts: {a: b}}}\n")
 
-    assert "`cases` makes a scenario `cases`" in caught.value.located_diagnostics[0].message
+    assert "`cases` makes a scenario `cases`" in caught.value.placed[0].message
 
 
 def test_a_column_of_recorded_rows_holds_expected_answers(folder):
@@ -118,7 +118,7 @@ def test_an_unusable_schema_is_an_error(folder, text, words):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=SCHEMA_STUDY % "form", form=text))
 
-    assert words in caught.value.located_diagnostics[0].message
+    assert words in caught.value.placed[0].message
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_unusable_comparisons_are_errors(folder, rule, words):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=STUDY % "[{prompt: a}]" + f"  other: {{rule: {rule}}}\n"))
 
-    assert words in "\n".join(fault.message for fault in caught.value.located_diagnostics)
+    assert words in "\n".join(fault.message for fault in caught.value.placed)

@@ -75,7 +75,7 @@ def test_a_guideline_of_the_folder_comes_before_a_shipped_one(folder):
     loaded = load_study(folder(study_yaml=STUDY.replace("NAME", "groundedness"), guidelines__groundedness_yaml=own))
 
     assert loaded.study.guideline("groundedness").origin is Origin.STUDY
-    assert [(item.name, item.where) for item in loaded.resources] == [("groundedness", "guidelines/groundedness.yaml")]
+    assert [(item.name, item.where) for item in loaded.found] == [("groundedness", "guidelines/groundedness.yaml")]
 
 
 def test_a_custom_question_becomes_a_guideline_named_after_its_judge(folder):

@@ -94,13 +94,13 @@ def test_all_errors_are_reported_at_once():
     assert "`yesterday` is not a time" in said
     assert "neither yes nor no" in said
     assert "`much` in `human` is not a number" in said
-    assert "3 errors. Nothing was monitored." in said
+    assert "3 errors. Nothing was watched." in said
 
 
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ({"scores": "stars"}, "no column matches `scores`; expected one of score, at,"),
+        ({"scores": "stars"}, "no column can be a `scores`; expected one of score, at,"),
         ({"score": "star"}, "there is no column `star`; it has stars, at, model, anchor, human. Did you mean `stars`?"),
     ],
 )

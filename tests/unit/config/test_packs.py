@@ -120,7 +120,7 @@ def test_an_installed_pack_is_replaced_only_on_request(source, tmp_path):
 
 @pytest.mark.parametrize("name", ["../evil.yaml", "/etc/evil", "a\\..\\b", "C:/evil"])
 def test_a_path_outside_the_pack_is_refused(source, tmp_path, name):
-    with pytest.raises(InputError, match="points outside the pack"):
+    with pytest.raises(InputError, match="leads out of the pack"):
         install_pack(zipped(source, extra={name: "x"}), target=tmp_path / "home")
 
     assert not (tmp_path / "home").exists()
@@ -190,7 +190,7 @@ def test_commands_install_list_and_show_packs(source, tmp_path, monkeypatch):
     listed, shown = theodolite("packs", "list"), theodolite("packs", "show", "our-house/complaints")
 
     assert installed.code == 0, installed.said
-    assert "not verified: no --sha256 given" in installed.out
+    assert "not compared: no --sha256 was given" in installed.out
     assert "our-house/complaints     1.0 installed pack: Complaints of customers" in listed.out
     assert "Validity" in shown.out
     assert "Two people agree on 46 of 50 dialogues." in shown.out
@@ -306,6 +306,6 @@ def test_file_names_of_a_pack_are_valid_on_all_systems(source, tmp_path, name, i
     if is_allowed:
         assert install_pack(file, target=tmp_path / "home").n_files == 3
     else:
-        with pytest.raises(InputError, match=r"is not a file name on Windows|points outside the pack"):
+        with pytest.raises(InputError, match=r"is not a file name on Windows|leads out of the pack"):
             install_pack(file, target=tmp_path / "home")
         assert not (tmp_path / "home").exists()

@@ -28,7 +28,7 @@ def test_a_template_of_the_folder_comes_before_a_shipped_one(folder):
 
     template = loaded.study.personas[0].template
     assert (template.text, template.edition, template.shipped) == ("I am {{ name }}.", "2", False)
-    assert [item.where for item in loaded.resources] == ["personas/customer.md"]
+    assert [item.where for item in loaded.found] == ["personas/customer.md"]
 
 
 def test_rows_are_files_next_to_the_study_or_parameters(folder):
@@ -44,7 +44,7 @@ def test_rows_that_differ_only_in_an_unused_column_are_one_persona(folder):
 
     (fault,) = check_study(folder(study_yaml=study(rows="people.csv"), people_csv=rows))
 
-    assert (fault.location, fault.message[:12]) == ("people.csv:3", "equals row 2")
+    assert (fault.place, fault.message[:12]) == ("people.csv:3", "equals row 2")
 
 
 def test_a_template_without_rows_is_one_persona(folder):
@@ -92,7 +92,9 @@ def test_people_have_a_style_a_language_and_a_memory(folder):
 def test_a_language_that_no_value_fills_is_an_error(folder):
     faults = check_study(folder(study_yaml=with_manner('language: "{{ tonge }}"')))
 
-    assert [fault.message for fault in faults][:1] == ["{{ tonge }} has no value; the rows have name, wish, tongue"]
+    assert [fault.message for fault in faults][:1] == [
+        "{{ tonge }} is filled by nothing; the rows have name, wish, tongue"
+    ]
 
 
 def test_a_language_that_is_not_a_template_is_an_error(folder):

@@ -50,7 +50,7 @@ def test_two_labels_of_one_dialogue_are_an_error_with_both_lines(folder):
     with pytest.raises(InvalidStudyError) as caught:
         load(folder, rows, ", turn: n")
 
-    (fault,) = caught.value.located_diagnostics
+    (fault,) = caught.value.placed
     assert (fault.file, fault.line) == ("rows.csv", 2)
     assert "has `no` in column `label`, and line 3 of the same dialogue has `Yes`" in fault.message
 
@@ -118,4 +118,4 @@ def test_labels_under_an_invalid_guideline_are_not_compared(folder):
     with pytest.raises(InvalidStudyError) as caught:
         load_study(folder(study_yaml=study, rows_csv=rows))
 
-    assert [fault.file for fault in caught.value.located_diagnostics] == ["study.yaml"]
+    assert [fault.file for fault in caught.value.placed] == ["study.yaml"]

@@ -69,7 +69,7 @@ def test_settings_linked_to_another_file_are_not_loaded(foreign, tmp_path):
     (foreign / "serve.yaml").unlink()
     (foreign / "serve.yaml").symlink_to(tmp_path / "secret")
 
-    with pytest.raises(InputError, match="points outside") as refused:
+    with pytest.raises(InputError, match="leads out") as refused:
         load_serving({}, folder=foreign, confirm=lambda _, __: True)
     assert "root:x" not in str(refused.value)
 
@@ -133,7 +133,7 @@ def test_all_errors_are_reported_at_once_with_their_locations(tmp_path):
     )
     with pytest.raises(InvalidStudyError) as caught:
         load_serving({**SECRETS, "EMAIL_URL": ""}, folder=tmp_path, listen="here")
-    found = {(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in caught.value.located_diagnostics}
+    found = {(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in caught.value.placed}
 
     assert found == {
         (1, "unknown key `lissten` in the settings"),

@@ -45,7 +45,7 @@ def test_a_scenario_of_the_study_overrides_the_pack(folder):
 
 
 def test_a_pack_is_found_and_listed_with_its_release(folder):
-    (found,) = load_study(folder(study_yaml=STUDY)).resources
+    (found,) = load_study(folder(study_yaml=STUDY)).found
 
     assert (found.noun, found.name, found.edition, found.where) == (
         "scenario pack",

@@ -49,7 +49,7 @@ def test_a_complete_translation_gives_no_note_and_is_used_throughout(lights):
 
     assert (loaded.notes, "translations/de.yaml" in loaded.files, "consent.de.md" in loaded.files) == ((), True, True)
     assert read.parts == frozenset(texts_of(loaded.study))
-    assert [label.text for label in ok.scale.labels] == ["ja", "nein"]
+    assert [label.words for label in ok.scale.labels] == ["ja", "nein"]
     assert [label.meaning for label in much.scale.labels] == ["wenig", "sehr"]
     assert (read.study.title, read.study.event.consent) == ("Lichter", "Ich stimme allem zu.")
 
@@ -59,7 +59,7 @@ def test_missing_texts_are_named_in_one_note(lights):
 
     assert (note.file, note.severity) == ("translations/de.yaml", Severity.NOTE)
     assert note.message == (
-        "2 of 9 texts are missing in `de`; until then, people see `en`: "
+        "2 of 9 texts are missing in `de`; until they are there, people read in `en`: "
         "title; questionnaires/q (questions/ok/labels/no)"
     )
 
@@ -67,22 +67,22 @@ def test_missing_texts_are_named_in_one_note(lights):
 @pytest.mark.parametrize(
     ("wrong", "right", "message", "line"),
     [
-        ("s: {instr", "t: {instr", "no text `t` in `scenarios` that people see", 3),
+        ("s: {instr", "t: {instr", "no text `t` in `scenarios` that people read", 3),
         (
             "ok: {ask",
             "okk: {ask",
-            "no text `okk` in `questionnaires/q/questions` that people see. Did you mean `ok`?",
+            "no text `okk` in `questionnaires/q/questions` that people read. Did you mean `ok`?",
             7,
         ),
         ("meanings: {1:", "meanings: {2:", "no text `2` in `questionnaires/q/questions/much/meanings`", 8),
         ("    questions:", "    title: T\n    questions:", "no text `title` in `questionnaires/q`", 6),
-        ("title: Lichter", "screening: [Alt?]", "no text `screening` that people see", 1),
+        ("title: Lichter", "screening: [Alt?]", "no text `screening` that people read", 1),
     ],
 )
 def test_unknown_texts_are_errors_at_their_location(lights, wrong, right, message, line):
     with pytest.raises(InvalidStudyError) as refused:
         load_study(lights(GERMAN.replace(wrong, right, 1)))
-    (fault,) = refused.value.located_diagnostics
+    (fault,) = refused.value.placed
 
     assert message in fault.message
     assert (fault.file, fault.line) == ("translations/de.yaml", line)
@@ -94,7 +94,9 @@ def test_unknown_keys_are_errors_too(lights):
     assert "unknown key `phrase` in translation `de`. Did you mean `phrases`?" in fault.message
 
 
-@pytest.mark.parametrize(("name", "message"), [("german", "is not a language tag"), ("en", "is the study's language")])
+@pytest.mark.parametrize(
+    ("name", "message"), [("german", "is not a language tag"), ("en", "is the study's own language")]
+)
 def test_the_name_of_the_file_states_the_language(lights, name, message):
     (fault,) = check_study(lights(name=name))
 
@@ -114,7 +116,7 @@ def test_a_translated_consent_text_with_placeholders_is_not_shown(lights):
     blank, missing = sorted(check_study(home), key=lambda fault: fault.file)
 
     assert (blank.file, blank.severity, "[Anschrift]" in blank.message) == ("consent.de.md", Severity.OPEN, True)
-    assert missing.message.endswith("people see `en`: consent")
+    assert missing.message.endswith("people read in `en`: consent")
     assert localised(load_study(home).study, "de").study.event.consent == "I agree to all of it."
 
 

@@ -37,7 +37,7 @@ def test_all_errors_of_a_codebook_are_reported_at_once():
     with pytest.raises(InputError) as caught:
         Codebook(study="s", codes=(VAGUE, Code(name="Vague", definition=""), Code(name="", definition="x")))
 
-    assert all(words in str(caught.value) for words in ("two codes have the name `vague`", "`Vague`", "no name"))
+    assert all(words in str(caught.value) for words in ("two codes are called `vague`", "`Vague`", "no name"))
 
 
 def test_a_codebook_without_codes_is_refused():
@@ -47,7 +47,7 @@ def test_a_codebook_without_codes_is_refused():
 
 @pytest.mark.parametrize(
     ("facts", "words"),
-    [({"name": "x"}, "list its questions"), ({"covers": ("q.why",)}, "needs a name")],
+    [({"name": "x"}, "which questions"), ({"covers": ("q.why",)}, "has no name")],
     ids=["a name alone", "questions alone"],
 )
 def test_a_codebook_for_some_questions_has_a_name_and_lists_them(facts, words):
@@ -94,7 +94,7 @@ ANSWER = OpenAnswer(session="1", questionnaire="q", question="why")
 def work(*codes: tuple[str, ...], resolved: object = "no", books: tuple[Codebook, ...] = (CODED_BOOK,)) -> CodingWork:
     first = version_of(books[0])
     codings = tuple(
-        Coding(answer=ANSWER, coder=f"c{index}", codes=given, codebook=first) for index, given in enumerate(codes)
+        Coding(answer=ANSWER, coder=f"c{place}", codes=given, codebook=first) for place, given in enumerate(codes)
     )
     talked = CodingResolution(answer=ANSWER, codebook=first, codes=None, participants=())
     found = () if resolved == "no" else (replace(talked, codes=resolved),)
@@ -141,14 +141,14 @@ def test_a_changed_codebook_makes_codings_due_and_resolutions_void():
     done = work(("a",), ("b",), resolved=("a",), books=(CODED_BOOK, later))
     (coded,) = done.coded([ANSWER])
 
-    assert [done.is_due(coding) for coding in done.codings] == [True, True]
+    assert [done.is_due(one) for one in done.codings] == [True, True]
     assert (coded.state, coded.resolution) == (CodedState.UNCODED, None)
 
 
 def test_the_codebook_with_the_highest_revision_applies():
     later = replace(CODED_BOOK, codes=CODED_BOOK.codes[:1], revision=2)
 
-    assert work(books=(later, CODED_BOOK)).codebook_for(ANSWER.question_key) == later
+    assert work(books=(later, CODED_BOOK)).codebook_for(ANSWER.place) == later
 
 
 def test_a_codebook_for_some_questions_precedes_the_general_one():

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from tests.fakes.builders import dialogue, turn
 
 from theodolite.domain.dialogue import (
+    FoundPassages,
     Passage,
-    SearchResult,
+    found_in,
+    found_text,
     in_turn,
     material_with,
     passages_in,
-    search_text,
-    split_searches,
 )
 from theodolite.domain.errors import InputError
 
@@ -51,23 +51,23 @@ def test_every_word_of_a_document_is_preserved(text):
 
 @given(LINES, st.lists(st.tuples(LINES, PASSAGES), min_size=1, max_size=3))
 def test_search_results_are_restored_from_the_record_of_a_dialogue(source, searches):
-    records = [in_turn(n, search_text(query, found)) for n, (query, found) in enumerate(searches, start=1)]
+    records = [in_turn(n, found_text(query, found)) for n, (query, found) in enumerate(searches, start=1)]
 
-    material, found = split_searches(material_with(source, *records), [query for query, _ in searches])
+    material, found = found_in(material_with(source, *records), [query for query, _ in searches])
 
     assert material == source
-    assert found == tuple(SearchResult(turn=n, passages=one) for n, (_, one) in enumerate(searches, start=1))
+    assert found == tuple(FoundPassages(turn=n, passages=one) for n, (_, one) in enumerate(searches, start=1))
 
 
 def test_material_without_searches_is_unchanged():
-    assert split_searches("Returns are free.", ["Returns?"]) == ("Returns are free.", ())
-    assert split_searches("Returns are free.", []) == ("Returns are free.", ())
+    assert found_in("Returns are free.", ["Returns?"]) == ("Returns are free.", ())
+    assert found_in("Returns are free.", []) == ("Returns are free.", ())
 
 
 def test_a_prompt_of_several_paragraphs_does_not_break_its_record():
     prompt, passage = "One.\n\n[1] Two", Passage(name="faq, paragraph 1", text="Free\nfor all.")
 
-    assert split_searches(in_turn(1, search_text(prompt, (passage,))), [prompt]) == (
+    assert found_in(in_turn(1, found_text(prompt, (passage,))), [prompt]) == (
         "",
-        (SearchResult(turn=1, passages=(passage,)),),
+        (FoundPassages(turn=1, passages=(passage,)),),
     )

@@ -46,7 +46,7 @@ def former() -> str:
 
 
 def test_an_earlier_validation_report_is_read_completely():
-    validation_report = record_from(ValidationReport, ValidationReport.in_current_form(former()))
+    validation_report = record_from(ValidationReport, ValidationReport.in_present_shape(former()))
 
     exact = validation_report.figure(Measure.EXACT_AGREEMENT, authority="anna")
     alpha = validation_report.figure(Measure.KRIPPENDORFF_ALPHA, authority="ben")
@@ -57,7 +57,7 @@ def test_an_earlier_validation_report_is_read_completely():
 
 
 def test_a_current_validation_report_is_read_unchanged():
-    present = ValidationReport.in_current_form(former())
+    present = ValidationReport.in_present_shape(former())
 
-    assert ValidationReport.in_current_form(present) == present
+    assert ValidationReport.in_present_shape(present) == present
     assert canonical_json(record_from(ValidationReport, present)).count('"about"') == 0

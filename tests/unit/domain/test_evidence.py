@@ -27,9 +27,7 @@ def records_of(columns):
 def test_every_answer_has_the_position_of_its_session(recorded):
     table = recorded.answers
     position = recorded.sessions.find("gpt4/v2-31")
-    (given,) = (
-        annotation for annotation in recorded.archive.annotations((position,)) if annotation.annotator == "annotator 1"
-    )
+    (given,) = (one for one in recorded.archive.annotations((position,)) if one.annotator == "annotator 1")
 
     records = table.columns("annotator 1", "refusal", "label").at(position)
 
@@ -40,7 +38,7 @@ def test_every_answer_has_the_position_of_its_session(recorded):
 def test_final_labels_belong_to_the_reference(recorded):
     final = next(recorded.archive.adjudications())
     position = recorded.sessions.find(
-        next(dialogue.label for dialogue in recorded.archive.dialogues() if dialogue.key == final.dialogue)
+        next(one.label for one in recorded.archive.dialogues() if one.key == final.dialogue)
     )
 
     records = recorded.answers.columns("reference", final.guideline, final.question).at(position)
@@ -67,16 +65,16 @@ def test_the_latest_annotation_of_a_session_counts(recorded, order):
     dialogues = [*recorded.archive.dialogues()][:2]
     for dialogue in dialogues:
         builder.add_dialogue(dialogue)
-    first = next(annotation for annotation in recorded.archive.annotations() if annotation.annotator == "annotator 1")
-    for number, index in enumerate(order):
+    first = next(one for one in recorded.archive.annotations() if one.annotator == "annotator 1")
+    for number, place in enumerate(order):
         answer = replace(first.answers[0], value=f"label {number}")
-        builder.add_annotation(replace(first, dialogue=dialogues[index].key, answers=(answer,)))
+        builder.add_annotation(replace(first, dialogue=dialogues[place].key, answers=(answer,)))
 
     columns = builder.table().columns("annotator 1", "refusal", "label")
 
-    latest = {index: f"label {number}" for number, index in enumerate(order)}
+    latest = {place: f"label {number}" for number, place in enumerate(order)}
     found = {position: [record.value for record in records] for position, records in columns.by_position()}
-    assert found == {recorded.sessions.find(dialogues[index].label): [value] for index, value in latest.items()}
+    assert found == {recorded.sessions.find(dialogues[place].label): [value] for place, value in latest.items()}
 
 
 def test_columns_are_read_by_arrays_without_a_copy(recorded):
@@ -99,8 +97,8 @@ def test_failures_of_sessions_are_recorded_where_no_dialogue_was_completed():
     failed = evidence.answers.failures
 
     assert failed
-    assert all(evidence.answers.dialogues[index] is None for index, (one,) in failed.items() if not one.annotator)
-    assert all(isinstance(item, UnitFailure) for some in failed.values() for item in some)
+    assert all(evidence.answers.dialogues[place] is None for place, (one,) in failed.items() if not one.annotator)
+    assert all(isinstance(one, UnitFailure) for some in failed.values() for one in some)
 
 
 def test_texts_can_be_excluded_while_their_presence_is_recorded():

@@ -4,23 +4,23 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import session_task, study
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 
 from theodolite.domain.errors import ReplayError
 from theodolite.domain.flow import Returned, Waiting, begin, replay
 from theodolite.testing.sessions import run_session
 
 TASK = session_task(study())
-WHOLE = completed_flow(run_session(TASK))
+WHOLE = held_by_hand(run_session(TASK))
 
 
-def test_an_empty_journal_replays_a_flow_to_its_first_request():
+def test_an_empty_journal_brings_a_flow_to_its_first_request():
     state = replay(run_session(TASK), ())
 
     assert state == Waiting(0, WHOLE.requests[0])
 
 
-def test_a_complete_journal_replays_a_flow_to_its_end():
+def test_a_whole_journal_brings_a_flow_to_its_end():
     assert replay(run_session(TASK), WHOLE.journal) == Returned(WHOLE.result)
 
 

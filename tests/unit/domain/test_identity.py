@@ -29,7 +29,7 @@ class Inner:
 class Sample:
     name: str = "x"
     count: int = 1
-    timeout_s: float = 60.0
+    patience_s: float = 60.0
     is_open: bool = False
     colour: Colour = Colour.RED
     parts: tuple[object, ...] = ()
@@ -45,8 +45,8 @@ class Sample:
         (Sample(words={"a": 1, "b": 2}), Sample(words={"b": 2, "a": 1})),
         (Sample(line=1), Sample(line=2)),
         (Sample(words={}), Sample(words=MappingProxyType({}))),
-        (Sample(timeout_s=60), Sample(timeout_s=60.0)),
-        (Sample(timeout_s=7), Sample(timeout_s=7.0)),
+        (Sample(patience_s=60), Sample(patience_s=60.0)),
+        (Sample(patience_s=7), Sample(patience_s=7.0)),
         (Sample(rate=5), Sample(rate=5.0)),
         (Sample(rate=0.0), Sample(rate=-0.0)),
         (Sample(colour=Colour.RED), Sample(colour="red")),

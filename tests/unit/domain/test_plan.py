@@ -30,7 +30,7 @@ class Sessions:
 
 
 ROWS = (SimpleNamespace(values={"name": "Ana"}), SimpleNamespace(values={"wish": "a refund"}))
-CUSTOMERS = SimpleNamespace(name="customers", rows=ROWS, key=lambda index: f"customers-{index + 1}")
+CUSTOMERS = SimpleNamespace(name="customers", rows=ROWS, key=lambda place: f"customers-{place + 1}")
 
 
 @pytest.mark.parametrize(

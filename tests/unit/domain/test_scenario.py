@@ -17,11 +17,11 @@ def test_the_sources_of_a_scenario_are_one_text():
 
 def test_a_strategy_is_identified_by_its_behaviour_regardless_of_its_source():
     ours = StrategyInfo(name="ours/beg", tries=2, title="begs")
-    told = (scenario.Scenario(name="s"), scenario.Scenario(name="t", own_strategies=(ours,)))
+    told = (scenario.Scenario(name="s"), scenario.Scenario(name="t", brought=(ours,)))
 
     titles = [scenario.strategy_title(told, name) for name in ("role_play", "ours/beg", "own_way", "long_gone")]
 
-    assert titles == ["the request as part of a story", "begs", "the tester's own strategy", "long gone"]
+    assert titles == ["the request as part of a story", "begs", "a way of the tester's own", "long gone"]
 
 
 def test_the_title_of_a_strategy_is_not_part_of_a_study_version():

@@ -71,14 +71,14 @@ def test_a_shard_file_without_sessions_is_complete():
 def test_a_truncated_shard_file_is_refused(n_lines):
     lines = list(shard_lines(HEADER, [SESSION, SESSION]))[:n_lines]
 
-    with pytest.raises(InputError, match="`x` is incomplete"):
+    with pytest.raises(InputError, match="`x` is not whole"):
         list(sessions_in("x", lines))
 
 
 def test_a_shard_file_of_a_later_format_is_refused():
     line = next(shard_lines(HEADER, [])).replace('"theodolite_shard":1', '"theodolite_shard":2')
 
-    with pytest.raises(InputError, match="has form 2 of shards, but this program reads form 1"):
+    with pytest.raises(InputError, match="has form 2 of shards, and this program reads form 1"):
         header_in("x", line)
 
 

@@ -1,4 +1,4 @@
-"""Orders of an annotation: what changes places, what never does, and how an order is written down."""
+"""Orders of a sitting: what changes places, what never does, and how an order is written down."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_balanced_rows_hold_each_question_at_each_place_equally_often(n: int) ->
     assert rows == len(williams_rows(n))
     assert shown[0] == list(names)
     assert {tuple(row).count(name) for row in shown for name in names} == {1}
-    assert {sum(row[index] == name for row in shown) for index in range(n) for name in names} == {rows // n}
+    assert {sum(row[place] == name for row in shown) for place in range(n) for name in names} == {rows // n}
 
 
 def test_follow_ups_stay_after_their_opener_and_kinds_of_positions_do_not_mix() -> None:

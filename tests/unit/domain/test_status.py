@@ -68,7 +68,7 @@ def test_the_cost_of_calls_is_that_of_their_replies():
 def test_only_a_called_model_lacks_a_price():
     application, script, model = call(), call(scripted=True, finish="stop"), call(finish="stop")
 
-    assert [spent_on([item]).unpriced_calls for item in (application, script, model)] == [0, 0, 1]
+    assert [spent_on([one]).unpriced_calls for one in (application, script, model)] == [0, 0, 1]
 
 
 def test_cache_hits_are_not_calls():

@@ -37,7 +37,7 @@ FULL = {
         },
         "kinds": {"summary": "set", "of": ["broke"]},
         "words": {"summary": "texts", "of": ["why"]},
-        "slider": answers("s.slider", "1..10", levels=["red teaming"], tester_type=["person"], by=["ann"]),
+        "slider": answers("s.slider", "1..10", levels=["red teaming"], held_by=["person"], by=["ann"]),
         "good": answers("s.good", "0.5..4.25", "lower_is_worse"),
         "broke": {"answers": "s.broke", "scale": ["yes", "no", "unable"]},
         "why": {"answers": "s.why", "scale": "text"},
@@ -81,7 +81,7 @@ def test_ranges_have_several_notations(text, ends):
         ({"summary": "mean", "of": ["a", "a"]}, "names `a` twice; give a weight instead"),
         ({"transform": "revers", "of": "a"}, "mean `reverse`?"),
         ({"per": "day", "of": "a", "summary": "max"}, "expected one of dialogue, turn"),
-        ({"answers": "q", "scale": "some"}, "scale `some` is not valid"),
+        ({"answers": "q", "scale": "some"}, "scale `some` is not understood"),
         ({"answers": "q", "scale": "5-1"}, "lower end below"),
         ({"answers": "q", "orientation": "up"}, "expected one of higher_is_worse"),
         ({"summary": "mean", "of": "a", "side": "negativ"}, "mean `negative`?"),
@@ -99,7 +99,7 @@ def test_all_errors_are_reported_at_once_with_their_paths():
     with pytest.raises(InputError) as refusal:
         design({"x": {"summary": "max", "off": 1}, "y": {"answers": "q", "scale": "?"}}, dimensiosn={})
 
-    assert [fault.path for fault in refusal.value.diagnostics] == [
+    assert [fault.path for fault in refusal.value.faults] == [
         ("dimensiosn",), ("nodes", "x", "off"), ("nodes", "y"),
     ]  # fmt: skip
 
@@ -108,7 +108,7 @@ DESIGN = design({"top": {"summary": "mean", "of": "a"}, "a": answers("g.a")})
 
 LEAVES = (
     leaf("g.a", "d1", "1", by="ann", kind="person", turn=2, replicate=3, cluster="Ana", level="field testing"),
-    leaf("g.a", "d2", None, outcome=Outcome.REFUSED, tester_type="person", groups={"age": "old"}),
+    leaf("g.a", "d2", None, outcome=Outcome.REFUSED, held_by="person", groups={"age": "old"}),
 )
 
 FILE = TreeFile(

@@ -64,7 +64,7 @@ GERMAN = {
 
 
 def in_german(words):
-    return localised(replace(STUDY, translations=(Translation(language="de", texts=words),)), "de")
+    return localised(replace(STUDY, translations=(Translation(language="de", words=words),)), "de")
 
 
 def test_every_translatable_text_has_a_unique_key():
@@ -84,7 +84,7 @@ def test_a_complete_translation_is_used_throughout_and_preserves_all_names():
     read = in_german(GERMAN)
     met, much = read.study.questionnaire("q").instrument.questions
 
-    assert [(label.value, label.text, label.meaning) for label in met.scale.labels] == [
+    assert [(label.value, label.words, label.meaning) for label in met.scale.labels] == [
         ("yes", "ja", "sie hat"),
         ("no", "nein", ""),
     ]
@@ -98,7 +98,7 @@ def test_the_content_notice_and_its_topics_are_shown_in_one_language():
     lacking = {key: words for key, words in GERMAN.items() if key != "topics/open-hate/about"}
     whole, half = in_german(GERMAN), in_german(lacking)
 
-    assert [(topic.title, topic.about, topic.name) for topic in whole.study.topics] == [
+    assert [(one.title, one.about, one.name) for one in whole.study.topics] == [
         ("Offener Hass", "Schimpf.", "open-hate")
     ]
     assert (whole.study.event.warning, whole.language_of(WARNING)) == ("Harte Worte.", "de")
@@ -118,7 +118,7 @@ def test_a_partly_translated_questionnaire_is_shown_in_the_original_language():
 
 def test_missing_texts_are_listed():
     texts = texts_of(STUDY)["questionnaires", "q"]
-    found = missing(texts, Translation(language="de", texts={**GERMAN, "questionnaires/q/questions/much/ask": ""}))
+    found = missing(texts, Translation(language="de", words={**GERMAN, "questionnaires/q/questions/much/ask": ""}))
 
     assert found == [("questionnaires", "q", "questions", "much", "ask")]
 
@@ -129,7 +129,7 @@ def test_without_a_translation_a_study_is_shown_as_written():
 
 
 def test_a_translation_changes_the_release_and_no_request_of_a_run():
-    other = replace(STUDY, translations=(Translation(language="de", texts=GERMAN),))
+    other = replace(STUDY, translations=(Translation(language="de", words=GERMAN),))
 
     assert version_of(other) != version_of(STUDY)
     assert other.run_fingerprint == STUDY.run_fingerprint

@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser_pages import CHROMIUM
 from theodolite.assessment.blinding import SecretWord
-from theodolite.bootstrap.page_checks import LeakScanner, PageAnswer
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer
 from theodolite.bootstrap.plugins import resource_resolver
 from theodolite.config.events import missing_texts
 from theodolite.config.loading import LoadedStudy, load_study
@@ -66,13 +66,13 @@ def test_an_invalid_browser_takes_no_screenshot(tmp_path: Path) -> None:
 
 
 def test_pages_for_people_are_searched_and_those_of_organisers_are_not() -> None:
-    scanner = LeakScanner("red teamer", (SecretWord("bot-1", "an application"),))
+    scanner = Lookout("red teamer", (SecretWord("bot-1", "an application"),))
     archive = PageArchive({"red-teamer": scanner})
     archive.sink_for("organiser")(page("<p>bot-1</p>"))
     assert scanner.leaks == ()
     archive.sink_for("red-teamer")(page("<p>bot-1</p>"))
 
-    assert [leak.revealed.secret.text for leak in scanner.leaks] == ["bot-1"]
+    assert [leak.revealed.secret.words for leak in scanner.leaks] == ["bot-1"]
 
 
 BARE = """\

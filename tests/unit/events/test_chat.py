@@ -12,7 +12,7 @@ from tests.fakes.event import a_session as begun
 from tests.fakes.event import an_open_event
 from tests.fresh_stores import fresh_store
 
-from theodolite.domain.dialogue import Ending, Level, Passage, SearchResult, TurnState, split_searches
+from theodolite.domain.dialogue import Ending, FoundPassages, Level, Passage, TurnState, found_in
 from theodolite.domain.errors import InputError
 from theodolite.domain.event import LevelPlan
 from theodolite.domain.flow import Exchange
@@ -46,7 +46,7 @@ def event() -> EventContext:
 def session(event: EventContext) -> Session:
     made = replace(a_person_session(event.run), level=Level.RED_TEAMING, scenario="returns")
     event.sessions.add(made)
-    return event.sessions.update(made.key, lambda item: item.begun(event.clock.now()))
+    return event.sessions.update(made.key, lambda one: one.begun(event.clock.now()))
 
 
 def test_the_application_receives_the_dialogue_so_far_and_the_material(event, session):
@@ -72,8 +72,8 @@ def test_a_prompt_is_searched_and_the_passages_reach_application_and_dialogue():
 
     assert asked.context == 'Passages found for "Fee?": 1\n\n[1] faq, paragraph 1\nFree.'
     [held] = event.store.dialogues(event.run)
-    found = (SearchResult(turn=1, passages=(passage,)), SearchResult(turn=2, passages=()))
-    assert split_searches(held.context, ["Fee?", "And?"]) == ("", found)
+    found = (FoundPassages(turn=1, passages=(passage,)), FoundPassages(turn=2, passages=()))
+    assert found_in(held.context, ["Fee?", "And?"]) == ("", found)
 
 
 def test_a_retry_sends_the_same_request_again(event, session):
@@ -88,7 +88,7 @@ def test_a_retry_sends_the_same_request_again(event, session):
 def test_there_is_no_retry_while_the_clock_is_stopped(event, session):
     first, _ = send_prompt(event, session.key, "How long?")
     finish_turn(event, first.key, ERROR)
-    event.sessions.update(session.key, lambda item: item.paused(Pauser.ORGANISER, event.clock.now()))
+    event.sessions.update(session.key, lambda one: one.paused(Pauser.ORGANISER, event.clock.now()))
 
     with pytest.raises(InputError, match=STANDS_STILL):
         retry(event, first.key)
@@ -104,7 +104,7 @@ def test_the_number_of_turns_is_limited_by_the_scenario(event, session):
 
 
 def test_no_message_is_accepted_while_the_clock_is_stopped(event, session):
-    event.sessions.update(session.key, lambda item: item.paused(Pauser.ORGANISER, event.clock.now()))
+    event.sessions.update(session.key, lambda one: one.paused(Pauser.ORGANISER, event.clock.now()))
 
     with pytest.raises(InputError, match=STANDS_STILL):
         send_prompt(event, session.key, "How long?")
@@ -112,9 +112,9 @@ def test_no_message_is_accepted_while_the_clock_is_stopped(event, session):
 
 def test_no_message_is_accepted_after_the_time_limit_and_pauses_do_not_count(event, session):
     event.clock.passed_s = 10 * 60
-    event.sessions.update(session.key, lambda item: item.paused(Pauser.TESTER, event.clock.now()))
+    event.sessions.update(session.key, lambda one: one.paused(Pauser.TESTER, event.clock.now()))
     event.clock.passed_s = 60 * 60
-    resumed = event.sessions.update(session.key, lambda item: item.resumed(Pauser.TESTER, event.clock.now()))
+    resumed = event.sessions.update(session.key, lambda one: one.resumed(Pauser.TESTER, event.clock.now()))
     assert session_time_left_s(event, resumed) == timedelta(minutes=20).total_seconds()
 
     event.clock.passed_s += 20 * 60

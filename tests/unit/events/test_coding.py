@@ -48,7 +48,7 @@ def store():
     return made
 
 
-def project(store):
+def room(store):
     return coding_project(store, STUDY, store.events.responses.in_study(STUDY.name))
 
 
@@ -62,11 +62,11 @@ def begin(store, codes=CODES, note="", follows=0, **facts):
 
 
 def code(store, person, coder, *codes, memo=""):
-    save_coding(store, project(store), about(person), coder, codes, memo)
+    save_coding(store, room(store), about(person), coder, codes, memo)
 
 
 def stands(store, person):
-    return {item.answer: item.state for item in project(store).coded}[about(person)]
+    return {one.answer: one.state for one in room(store).coded}[about(person)]
 
 
 def test_answers_are_masked_and_assigned_to_two_coders_in_different_orders(store):
@@ -74,13 +74,13 @@ def test_answers_are_masked_and_assigned_to_two_coders_in_different_orders(store
     code(store, "p", "c1", "vague")
     code(store, "p", "c2", "vague")
 
-    assert len(index_of(project(store)).waiting("c1")) == len(index_of(project(store)).waiting("c3")) == 1
-    assert "ana@example.org" not in project(store).mask(TEXTS["p"])
+    assert len(index_of(room(store)).waiting("c1")) == len(index_of(room(store)).waiting("c3")) == 1
+    assert "ana@example.org" not in room(store).mask(TEXTS["p"])
     assert stands(store, "p") is CodedState.ALIKE
 
 
 def test_coding_requires_a_codebook(store):
-    assert index_of(project(store)).waiting("c1") == []
+    assert index_of(room(store)).waiting("c1") == []
     with pytest.raises(InputError, match="no codebook"):
         code(store, "p", "c1")
 
@@ -93,7 +93,7 @@ def test_a_coding_may_be_changed_until_the_other_has_coded(store):
 
     with pytest.raises(Conflict, match="both coders have coded"):
         code(store, "p", "c1")
-    assert project(store).work.own(about("p"), "c1").memo == "on second thoughts"
+    assert room(store).work.own(about("p"), "c1").memo == "on second thoughts"
 
 
 def test_a_changed_codebook_is_due_for_all_coders_and_stored_with_its_reason(store):
@@ -104,8 +104,8 @@ def test_a_changed_codebook_is_due_for_all_coders_and_stored_with_its_reason(sto
         begin(store, more, follows=1)
     begin(store, more, note="Some speak of time.", follows=1)
 
-    assert about("p") in index_of(project(store)).waiting("c1")
-    assert [book.note for book in project(store).work.codebooks.values()] == ["", "Some speak of time."]
+    assert about("p") in index_of(room(store)).waiting("c1")
+    assert [book.note for book in room(store).work.codebooks.values()] == ["", "Some speak of time."]
 
 
 def test_disagreements_are_resolved_with_a_reason_and_codings_are_preserved(store):
@@ -113,20 +113,20 @@ def test_disagreements_are_resolved_with_a_reason_and_codings_are_preserved(stor
     code(store, "q", "c1", "cold")
     code(store, "q", "c2", "cold", "vague")
     with pytest.raises(InputError, match="enter a reason"):
-        resolve_disagreement(store, project(store), about("q"), ["cold"], by="c1", rationale=" ")
-    resolve_disagreement(store, project(store), about("q"), None, by="c3", rationale="It stays open.")
-    resolve_disagreement(store, project(store), about("q"), ["cold"], by="c1", rationale="A complaint, not vague.")
+        resolve_disagreement(store, room(store), about("q"), ["cold"], by="c1", rationale=" ")
+    resolve_disagreement(store, room(store), about("q"), None, by="c3", rationale="It stays open.")
+    resolve_disagreement(store, room(store), about("q"), ["cold"], by="c1", rationale="A complaint, not vague.")
 
     assert stands(store, "q") is CodedState.CONSENSUS
-    assert [coding.codes for coding in project(store).work.codings] == [("cold",), ("vague", "cold")]
-    assert [resolution.participants for resolution in project(store).work.resolutions] == [("c1", "c2")]
+    assert [one.codes for one in room(store).work.codings] == [("cold",), ("vague", "cold")]
+    assert [one.participants for one in room(store).work.resolutions] == [("c1", "c2")]
 
 
 def test_only_disagreements_are_discussed(store):
     begin(store)
 
     with pytest.raises(Conflict, match="not coded yet"):
-        resolve_disagreement(store, project(store), about("q"), None, by="c1", rationale="Why not.")
+        resolve_disagreement(store, room(store), about("q"), None, by="c1", rationale="Why not.")
 
 
 def test_codes_that_are_not_in_the_codebook_are_refused(store):
@@ -137,31 +137,31 @@ def test_codes_that_are_not_in_the_codebook_are_refused(store):
 
 
 def test_a_released_quote_redacts_participant_names_everywhere(store):
-    release_quote(store, project(store), about("q"), ["Ana", "Rude", "ude!"], by="c1")
-    release_quote(store, project(store), about("p"), [], by="c1")
-    quotes = {quote.answer: quote.text for quote in project(store).work.quotes}
+    release_quote(store, room(store), about("q"), ["Ana", "Rude", "ude!"], by="c1")
+    release_quote(store, room(store), about("p"), [], by="c1")
+    quotes = {one.answer: one.text for one in room(store).work.quotes}
 
     assert quotes[about("q")] == "█" * 5 + " " + "█" * 4 + " to " + "█" * 3 + "."
     assert "ana@example.org" not in quotes[about("p")]
 
 
 def test_permission_to_quote_can_be_withdrawn(store):
-    release_quote(store, project(store), about("q"), [], by="c1")
-    release_quote(store, project(store), about("q"), [], by="c1", is_given=False)
+    release_quote(store, room(store), about("q"), [], by="c1")
+    release_quote(store, room(store), about("q"), [], by="c1", is_given=False)
 
-    assert project(store).work.quotes == ()
+    assert room(store).work.quotes == ()
 
 
 def test_words_that_do_not_occur_are_all_reported(store):
     with pytest.raises(InputError, match=r"'Bea', 'Cy'"):
-        release_quote(store, project(store), about("q"), ["Ana", "Bea", "Cy"], by="c1")
+        release_quote(store, room(store), about("q"), ["Ana", "Bea", "Cy"], by="c1")
 
 
 def test_a_withdrawn_answer_is_not_coded(store):
     begin(store)
 
     with pytest.raises(InputError, match="withdrawn"):
-        save_coding(store, project(store), replace(about("p"), question="other"), "c1", (), "")
+        save_coding(store, room(store), replace(about("p"), question="other"), "c1", (), "")
 
 
 def leave(store, coder, reason="Moved on.", *, is_away=True):
@@ -173,16 +173,13 @@ def test_outdated_codings_of_an_absent_coder_are_reassigned(store):
     code(store, "p", "c1", "vague")
     code(store, "p", "c2", "vague")
     leave(store, "c1")
-    kept = (stands(store, "p"), index_of(project(store)).waiting("c3"))
+    kept = (stands(store, "p"), index_of(room(store)).waiting("c3"))
     begin(store, (*CODES, Code(name="late", definition="Came late.")), note="Time.", follows=1)
     code(store, "p", "c3", "late")
     code(store, "p", "c2", "late")
 
     assert kept == (CodedState.ALIKE, [about("q")])
-    assert [(coding.coder, coding.codes) for coding in project(store).work.codings] == [
-        ("c3", ("late",)),
-        ("c2", ("late",)),
-    ]
+    assert [(one.coder, one.codes) for one in room(store).work.codings] == [("c3", ("late",)), ("c2", ("late",))]
     assert stands(store, "p") is CodedState.ALIKE
 
 
@@ -190,11 +187,11 @@ def test_an_absent_coder_receives_and_codes_nothing_until_they_return(store):
     begin(store)
     leave(store, "c1")
 
-    assert index_of(project(store)).waiting("c1") == []
+    assert index_of(room(store)).waiting("c1") == []
     with pytest.raises(Conflict, match="having left"):
         code(store, "p", "c1")
     leave(store, "c1", "Back again.", is_away=False)
-    assert len(index_of(project(store)).waiting("c1")) == 2
+    assert len(index_of(room(store)).waiting("c1")) == 2
 
 
 def test_a_removed_coder_counts_as_absent(store):
@@ -209,9 +206,9 @@ def test_notes_of_red_teamers_are_coded_like_answers(store):
     begin(store, covers=("notes while testing.tried",), name="ways")
     found = coding_project(store, STUDY, tried)
 
-    assert index_of(found).question_keys == ("notes while testing.tried",)
-    assert [text.asked for text in found.texts] == ["What was tried, how was it refined, and what was the result?"]
-    assert [text.text for text in found.texts] == [WORDS]
+    assert index_of(found).places == ("notes while testing.tried",)
+    assert [one.asked for one in found.texts] == ["What was tried, how was it refined, and what came of it?"]
+    assert [one.text for one in found.texts] == [WORDS]
     assert len(index_of(found).waiting("c1")) == 1
 
 

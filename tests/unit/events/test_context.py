@@ -6,7 +6,7 @@ from tests.fakes.event import RED, a_session, an_event, an_open_event, exchange,
 
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.identity import canonical_json
-from theodolite.domain.live import ImportedDialogue, RecordedTurn
+from theodolite.domain.live import BroughtDialogue, RecordedTurn
 from theodolite.domain.scenario import Scenario
 from theodolite.domain.scenario import TestPacket as Packet
 from theodolite.events.context import import_dialogues
@@ -20,10 +20,10 @@ def elsewhere(item="a", **more):
         "application": "blue",
         "scenario": "shop",
         "level": RED,
-        "tester_type": TesterType.RECORDED,
+        "held_by": TesterType.RECORDED,
         "turns": (RecordedTurn(prompt="May I?", response="No."), RecordedTurn(prompt="Please.", response="Yes.")),
     }
-    return ImportedDialogue(**(known | more))
+    return BroughtDialogue(**(known | more))
 
 
 def evidence(event):
@@ -34,14 +34,12 @@ def evidence(event):
 def test_an_imported_dialogue_is_a_dialogue_of_the_run_at_its_level():
     event = an_open_event()
 
-    found = import_dialogues(
-        event, [elsewhere(), elsewhere("b", level=Level.FIELD_TESTING, tester_type=TesterType.PERSON)]
-    )
+    found = import_dialogues(event, [elsewhere(), elsewhere("b", level=Level.FIELD_TESTING, held_by=TesterType.PERSON)])
     first, second = evidence(event).archive.dialogues()
 
     assert (found.new, found.known) == (("p001", "p002"), 0)
     assert [turn.response for turn in first.turns] == ["No.", "Yes."]
-    assert (first.level, first.tester_type, second.level, second.tester_type) == (
+    assert (first.level, first.held_by, second.level, second.held_by) == (
         RED,
         TesterType.RECORDED,
         Level.FIELD_TESTING,
@@ -69,7 +67,7 @@ def test_participants_keep_their_positions_after_an_import():
     exchange(event, after := a_session(event, "p2"))
     end_session(event, after.key)
 
-    told = [(dialogue.label, dialogue.tester_type) for dialogue in evidence(event).archive.dialogues()]
+    told = [(one.label, one.held_by) for one in evidence(event).archive.dialogues()]
 
     assert told == [("p001", TesterType.PERSON), ("p002", TesterType.RECORDED), ("p003", TesterType.PERSON)]
 
@@ -82,8 +80,8 @@ def test_an_imported_dialogue_fills_no_cell_and_is_not_a_session_of_the_event():
     known = evidence(event)
 
     assert len(known.sessions) == empty + 2
-    assert (known.event.sessions, known.all_sessions) == ((), ())
-    assert len({dialogue.cluster for dialogue in known.archive.dialogues()}) == 1
+    assert (known.event.sessions, known.sittings) == ((), ())
+    assert len({one.cluster for one in known.archive.dialogues()}) == 1
 
 
 def test_equal_prompts_to_two_applications_are_a_pair():

@@ -13,23 +13,9 @@ from theodolite.events.next_steps import (
 )
 from theodolite.web.next_steps import CARDS
 
-ORGANISER = {
-    "state": "open",
-    "n_submissions": 0,
-    "has_texts": True,
-    "is_approved": True,
-    "has_testers": True,
-    "n_questions": 0,
-}
+ORGANISER = {"state": "open", "n_submissions": 0, "is_approved": True, "has_testers": True, "n_questions": 0}
 SENIOR = {"has_queue": True, "n_cases": 0, "n_questions": 0, "n_disputed": 0, "n_to_check": 0}
-ANNOTATOR = {
-    "has_queue": True,
-    "n_returned": 0,
-    "has_open": False,
-    "n_calibrations": 0,
-    "is_cleared": True,
-    "n_left": 0,
-}
+ANNOTATOR = {"has_queue": True, "n_returned": 0, "has_open": False, "n_rooms": 0, "is_cleared": True, "n_left": 0}
 ANALYST = {"n_submitted": 1, "n_uncovered": 0, "n_to_code": 0, "n_disputed": 0, "n_reviews": 0}
 
 
@@ -40,9 +26,6 @@ ANALYST = {"n_submitted": 1, "n_uncovered": 0, "n_to_code": 0, "n_disputed": 0, 
         ({"state": "paused", "n_questions": 1}, RoleStep.RESUME_EVENT),
         ({"n_questions": 2, "n_submissions": 1}, RoleStep.ANSWER_TESTERS),
         ({"state": "draft", "n_submissions": 1}, RoleStep.DECIDE_SUBMISSIONS),
-        ({"state": "draft", "has_texts": False}, RoleStep.WRITE_TEXTS),
-        ({"state": "published", "has_texts": False, "is_approved": False}, RoleStep.WRITE_TEXTS),
-        ({"has_texts": False}, RoleStep.WATCH_EVENT),
         ({"state": "draft", "is_approved": False}, RoleStep.PUBLISH),
         ({"state": "closed", "is_approved": False}, RoleStep.MEASURE),
         ({"state": "published", "is_approved": False}, RoleStep.RECORD_APPROVAL),
@@ -74,8 +57,8 @@ def test_the_step_of_a_senior_annotator_puts_people_before_data(changes, step):
     [
         ({"has_queue": False}, RoleStep.AWAIT_QUEUE),
         ({"n_returned": 1, "has_open": True, "n_left": 3}, RoleStep.REVISE_ANNOTATION),
-        ({"has_open": True, "n_calibrations": 1, "n_left": 3}, RoleStep.RESUME_DIALOGUE),
-        ({"n_calibrations": 1, "n_left": 3}, RoleStep.VOTE),
+        ({"has_open": True, "n_rooms": 1, "n_left": 3}, RoleStep.RESUME_DIALOGUE),
+        ({"n_rooms": 1, "n_left": 3}, RoleStep.VOTE),
         ({"is_cleared": False}, RoleStep.QUALIFY),
         ({"is_cleared": False, "n_left": 2}, RoleStep.ANNOTATE),
         ({"n_left": 3}, RoleStep.ANNOTATE),
@@ -127,5 +110,5 @@ def test_the_step_of_an_analyst(changes, step):
 
 def test_each_step_has_a_card_that_ends_its_sentence():
     assert set(CARDS) == set(RoleStep)
-    assert all(text.endswith(".") for item, several, _, _ in CARDS.values() for text in (item, several) if text)
+    assert all(text.endswith(".") for one, several, _, _ in CARDS.values() for text in (one, several) if text)
     assert all(button for _, _, button, _ in CARDS.values())

@@ -32,14 +32,14 @@ NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 
 def hours(*ago: float) -> dict[datetime, int]:
-    return {NOON - timedelta(hours=item): 1 for item in ago}
+    return {NOON - timedelta(hours=one): 1 for one in ago}
 
 
 def test_days_are_those_of_the_time_zone_of_the_event_and_have_no_gaps():
     late = {datetime(2026, 3, 1, 23, 30, tzinfo=UTC): 2}  # half past midnight in Berlin
     days = day_counts((late, {}, {}, {NOON: 5}), BERLIN, until=None)
 
-    assert [(day.day, day.started, day.annotations) for day in days] == [
+    assert [(one.day, one.started, one.annotations) for one in days] == [
         (date(2026, 3, 2), 2, 0),
         (date(2026, 3, 3), 0, 0),
         (date(2026, 3, 4), 0, 5),
@@ -60,7 +60,7 @@ def test_a_timeline_counts_events_and_has_no_forecast_on_the_first_day():
     session = a_session(event)
     exchange(event, session)
     end_session(event, session.key)
-    open_, closed = (timeline_of(event, status_of(event).cells, {}, is_open=item) for item in (True, False))
+    open_, closed = (timeline_of(event, status_of(event).cells, {}, is_open=one) for one in (True, False))
     (day,) = open_.days
 
     assert (day.started, day.ended, day.dialogues) == (1, 1, 1)
@@ -118,7 +118,7 @@ def test_stuck_testers_are_listed_with_those_in_a_session_first():
 
     found = stuck_testers(event, joined, status_of(event), event.sessions.tester_tallies(event.study.name))
 
-    assert [(item.participant, item.reason) for item in found] == [("p1", StuckReason.SILENT), ("p2", StuckReason.IDLE)]
+    assert [(one.participant, one.reason) for one in found] == [("p1", StuckReason.SILENT), ("p2", StuckReason.IDLE)]
 
 
 def test_an_application_with_many_recent_errors_is_named():
@@ -127,6 +127,6 @@ def test_an_application_with_many_recent_errors_is_named():
     for _ in range(3):
         finish_turn(event, send_prompt(event, session.key, "Again?")[0].key, failed())
 
-    assert [(item.name, item.n_errors) for item in failing_applications(event, status_of(event))] == [
+    assert [(one.name, one.n_errors) for one in failing_applications(event, status_of(event))] == [
         (session.application, 3)
     ]

@@ -61,9 +61,7 @@ def test_answers_about_another_version_have_another_subject():
     session = a_session(event)
     exchange(event, session)
     answered(event, session)
-    changed = tuple(
-        replace(application, connection=live("other").connection) for application in event.study.applications
-    )
+    changed = tuple(replace(one, connection=live("other").connection) for one in event.study.applications)
 
     assert len(measured(event).responses) == 1
     assert measured(replace(event, study=replace(event.study, applications=changed))).responses == ()
@@ -80,7 +78,7 @@ def test_replies_are_counted_by_finish_and_costs_are_summed():
     assert status.applications == ("blue", "green")
     assert dict(status.replies) == {session.application: ReplyCounts(complete=1, errors=1, cost_microusd=3)}
     assert status.cost_microusd == 3
-    assert [(failure.turn, failure.cause) for failure in status.failures] == [(2, "10.0.0.7 did not answer")]
+    assert [(one.turn, one.cause) for one in status.failures] == [(2, "10.0.0.7 did not answer")]
 
 
 def test_a_reply_in_progress_is_stuck_after_a_while():

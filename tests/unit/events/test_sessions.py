@@ -60,10 +60,10 @@ def test_a_session_is_created_once():
     assert prepare_session(event, "p1", RED, 0) == prepare_session(event, "p1", RED, 0)
 
 
-@pytest.mark.parametrize(("level", "index"), [(FIELD, 0), (RED, 2), (RED, -1)])
-def test_no_session_is_created_where_the_study_plans_none(level, index):
+@pytest.mark.parametrize(("level", "place"), [(FIELD, 0), (RED, 2), (RED, -1)])
+def test_no_session_is_created_where_the_study_plans_none(level, place):
     with pytest.raises(InputError):
-        prepare_session(an_open_event(), "p1", level, index)
+        prepare_session(an_open_event(), "p1", level, place)
 
 
 def test_types_of_users_with_a_quota_have_separate_slots():
@@ -84,7 +84,7 @@ def test_a_completed_dialogue_is_part_of_the_run():
 
     (dialogue,) = held_dialogues(event)
     assert (ended.state, ended.task_done) == (SessionState.COMPLETE, True)
-    assert (dialogue.label, dialogue.tester_type, dialogue.level) == ("p001", TesterType.PERSON, RED)
+    assert (dialogue.label, dialogue.held_by, dialogue.level) == ("p001", TesterType.PERSON, RED)
     assert (dialogue.cluster, dialogue.ending) == ("p1", Ending.TESTER_LEFT)
     assert [(turn.prompt, turn.response, turn.latency_s) for turn in dialogue.turns] == [("May I?", "You may.", 0.5)]
 
@@ -97,14 +97,14 @@ def test_a_reset_starts_another_dialogue_in_the_same_session():
     exchange(event, session)
     end_session(event, session.key)
 
-    assert [(item.label, item.repeat) for item in held_dialogues(event)] == [("p001", 1), ("p002", 2)]
+    assert [(one.label, one.repeat) for one in held_dialogues(event)] == [("p001", 1), ("p002", 2)]
     assert not reset(event, session.key)
 
 
 def test_the_same_participant_at_the_same_position_is_a_pair_across_applications():
     event = an_open_event()
-    for index in (0, 1):
-        session = a_session(event, index=index)
+    for place in (0, 1):
+        session = a_session(event, place=place)
         exchange(event, session)
         end_session(event, session.key)
     other = a_session(event, "p2")
@@ -178,7 +178,7 @@ def test_a_session_with_its_own_name_is_recorded_under_it():
     session = a_session(event)
     turn = exchange(event, session, "Who are you?", "I am ChatGPT, made by OpenAI.")
 
-    assert turn.self_identifications == ("ChatGPT", "OpenAI")
+    assert turn.claims == ("ChatGPT", "OpenAI")
     assert turn.response == "I am ChatGPT, made by OpenAI."
 
 
@@ -221,7 +221,7 @@ def test_messages_of_a_closed_level_count() -> None:
     exchange(event, session)
 
     assert end_abandoned_session(event, session).state is SessionState.COMPLETE
-    assert [bool(summary.unit) for summary in event.dialogues.summaries(event.study.name)] == [True]
+    assert [bool(one.unit) for one in event.dialogues.summaries(event.study.name)] == [True]
 
 
 TOPIC = SensitiveTopic(name="grief", scenarios=("funeral",))
@@ -241,9 +241,7 @@ def test_a_slot_preview_shows_the_cells_of_its_participant():
 
     made = all_sessions(event, "p1")
 
-    assert [(cell.scenario, cell.application) for cell in promised] == [
-        (item.scenario, item.application) for item in made
-    ]
+    assert [(cell.scenario, cell.application) for cell in promised] == [(one.scenario, one.application) for one in made]
     assert planned_cells(event, "p1", RED) == promised
 
 
@@ -346,7 +344,7 @@ def test_an_active_session_ends_without_questions_and_its_dialogue_counts() -> N
     (ended,) = opt_out(event, "p1", ["grim"])
 
     assert event.sessions.get(ended.key).state is SessionState.INTERRUPTED
-    assert [summary.unit != "" for summary in event.dialogues.summaries(event.study.name)] == [True]
+    assert [one.unit != "" for one in event.dialogues.summaries(event.study.name)] == [True]
     assert next_session_index(event, "p1", RED) is None
 
 
@@ -380,16 +378,16 @@ def test_an_unknown_topic_is_refused() -> None:
 def test_exposure_sums_all_sessions_and_a_new_session_is_a_break():
     study, store, clock = a_study(), fresh_store(), FakeClock()
     event = EventContext(study=study, plan=a_plan(), run=store.open_run(study, a_plan()), store=store, clock=clock)
-    for index in (0, 1):
-        session = a_person_session(event.run, key=digest("session", str(index)), index=index)
+    for place in (0, 1):
+        session = a_person_session(event.run, key=digest("session", str(place)), place=place)
         store.events.sessions.add(session)
-        store.events.sessions.update(session.key, lambda item: item.begun(clock.now()))
+        store.events.sessions.update(session.key, lambda one: one.begun(clock.now()))
         turn = store.events.dialogues.add_turn(session.key, "And?", now=clock.now())
         store.events.dialogues.end_turn(turn.key, LiveEnding(state=TurnState.COMPLETE, text="So."))
-        store.events.dialogues.mark_turn(turn.key, broke=index == 0)
+        store.events.dialogues.mark_turn(turn.key, broke=place == 0)
         clock.passed_s += 600
-        if index == 0:
-            store.events.sessions.update(session.key, lambda item: item.over(SessionState.COMPLETE, clock.now()))
+        if place == 0:
+            store.events.sessions.update(session.key, lambda one: one.over(SessionState.COMPLETE, clock.now()))
 
     exposure = exposure_of(event, "p1")
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 from tests.fakes.builders import annotation_task, dialogue, guideline, judge, reply, scripts, session_task, study, unit
-from tests.fakes.clients import Switchboard, clients_for, completed_flow, to_model, usual_answer
+from tests.fakes.clients import Switchboard, clients_for, held_by_hand, to_model, usual_answer
 
 from theodolite.assessment.annotating import annotate
 from theodolite.domain import errors
@@ -100,7 +100,7 @@ async def test_closing_releases_everything():
 
 TASK = session_task(study())
 
-WHOLE = completed_flow(run_session(TASK))
+WHOLE = held_by_hand(run_session(TASK))
 
 DISK_FULL = StorageUnavailable("disk full")
 
@@ -110,19 +110,19 @@ TOO_LONG = TemplateError("too long")
 class Notebook:
     """A journal on one page, which may be full."""
 
-    def __init__(self, capacity=99):
-        self.entries, self.capacity = [], capacity
+    def __init__(self, room=99):
+        self.entries, self.room = [], room
 
     async def append(self, unit, entry):
-        if len(self.entries) >= self.capacity:
+        if len(self.entries) >= self.room:
             raise DISK_FULL
         self.entries.append(entry)
 
 
-def failing_at(index, error):
+def failing_at(place, error):
     """Answer as usual, but with an error at one place."""
     places = iter(range(99))
-    return lambda request: error if next(places) == index else usual_answer(request)
+    return lambda request: error if next(places) == place else usual_answer(request)
 
 
 async def driven(answer=usual_answer, stored=(), flow=None, journal=None):
@@ -234,7 +234,7 @@ async def test_a_template_that_cannot_be_filled_is_an_explicit_failure():
 
 async def test_a_database_error_ends_the_run_and_does_not_fail_the_unit():
     with pytest.raises(StorageUnavailable):
-        await driven(journal=Notebook(capacity=2))
+        await driven(journal=Notebook(room=2))
 
 
 async def test_a_stopped_run_ends_between_two_requests():
@@ -323,9 +323,9 @@ def test_an_error_of_a_plugin_counts_as_its_base_class():
 
 @pytest.fixture
 def executor():
-    executor = BlockingExecutor()
-    yield executor
-    executor.close()
+    room = BlockingExecutor()
+    yield room
+    room.close()
 
 
 async def test_calls_run_on_one_dedicated_thread(executor):

@@ -228,7 +228,7 @@ async def test_an_error_ends_the_reply_with_its_cause_separate_from_the_text(sta
 
 async def test_an_endless_reply_is_an_error_after_the_timeout(stage: Stage) -> None:
     endless = stage.speaker(["x"], first_s=1e9)
-    reply = stage.ask(endless, pacing=Pacing(timeout_s=0.01))
+    reply = stage.ask(endless, pacing=Pacing(patience_s=0.01))
     await asyncio.sleep(0.05)
 
     ending = await stage.ended(reply)

@@ -30,14 +30,14 @@ HANGING_S = 20
 class JitteryStore(FakeStore):
     """A store whose writes let others go first, and which may be full after some of them."""
 
-    def __init__(self, jitter=None, capacity=10**9):
+    def __init__(self, jitter=None, room=10**9):
         super().__init__()
-        self.jitter, self.capacity, self.renewed = jitter or Jitter(), capacity, asyncio.Event()
+        self.jitter, self.room, self.renewed = jitter or Jitter(), room, asyncio.Event()
 
     async def append(self, unit, entry):
         await self.jitter()
-        self.capacity -= 1
-        if self.capacity < 0:
+        self.room -= 1
+        if self.room < 0:
             raise DISK_FULL
         await super().append(unit, entry)
         await self.jitter()
@@ -329,9 +329,9 @@ async def test_a_stop_takes_effect_between_two_requests_and_loses_nothing(calls)
     assert len(desk.board.asked) == 4 * 4 + 8
 
 
-@pytest.mark.parametrize("capacity", [0, 1, 5, 13, 20])
-async def test_a_full_disk_stops_all_workers_with_a_message(capacity):
-    desk = Desk(people(4, 2), store=JitteryStore(Jitter((0, 2, 1)), capacity=capacity), parallel=3)
+@pytest.mark.parametrize("room", [0, 1, 5, 13, 20])
+async def test_a_full_disk_stops_all_workers_with_a_message(room):
+    desk = Desk(people(4, 2), store=JitteryStore(Jitter((0, 2, 1)), room=room), parallel=3)
 
     with pytest.raises(ExceptionGroup) as group_:
         await desk.sit()

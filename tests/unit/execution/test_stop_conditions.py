@@ -222,7 +222,7 @@ async def test_the_budget_limits_concurrent_calls(budget):
 
     ended = await asyncio.gather(*(call() for _ in range(9)), return_exceptions=True)
 
-    assert (made, sum(isinstance(item, RunStopped) for item in ended)) == ([1, 2], 7)
+    assert (made, sum(isinstance(one, RunStopped) for one in ended)) == ([1, 2], 7)
     assert stop_conditions.spent.cost_microusd == 800_000
 
 

@@ -79,7 +79,7 @@ def test_an_exception_becomes_an_attempt_error(error: BaseException, kind: type[
 def test_the_reason_of_a_failed_connection_is_stated(number: int, words: str) -> None:
     error = NoConnection(OSError(number, "strange words of the system"))
 
-    assert translate(error).message.startswith(words)
+    assert translate(error).words.startswith(words)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def test_a_status_becomes_an_attempt_error(status: int, kind: type[GatewayError]
     attempt_error = of_status(status, "words")
 
     assert (attempt_error.kind, attempt_error.again, attempt_error.status) == (kind, again, status)
-    assert attempt_error.message.startswith(f"{status} words")
+    assert attempt_error.words.startswith(f"{status} words")
 
 
 def test_a_failed_connection_states_host_attempts_and_time() -> None:
-    refused = AttemptError(kind=Unreachable, message="refused")
+    refused = AttemptError(kind=Unreachable, words="refused")
 
     error = refused.error(endpoint="app", host="127.0.0.1:8000", tries=3, elapsed_s=1.44)
 
@@ -122,8 +122,8 @@ def test_a_single_attempt_is_not_counted_in_the_message() -> None:
 @pytest.mark.parametrize(
     ("asked_s", "tries", "said"),
     [
-        (3600.0, 1, "429 busy (it requests a delay of 3,600 s)"),
-        (90.0, 3, "429 busy (it requests a delay of 90 s, 3 tries, 2.0 s)"),
+        (3600.0, 1, "429 busy (it asks to wait 3,600 s)"),
+        (90.0, 3, "429 busy (it asks to wait 90 s, 3 tries, 2.0 s)"),
         (0.2, 1, "429 busy"),
         (None, 3, "429 busy (3 tries, 2.0 s)"),
     ],
@@ -154,7 +154,7 @@ def test_an_exhausted_retry_states_the_requested_delay(asked_s: float | None, tr
 def test_json_error_bodies_are_parsed(body: Any, words: str, code: str) -> None:
     api_error = read_api_error(json.dumps(body).encode())
 
-    assert api_error.message == words
+    assert api_error.words == words
     assert api_error.code.startswith(code)
 
 
@@ -163,11 +163,11 @@ def test_json_error_bodies_are_parsed(body: Any, words: str, code: str) -> None:
     [(b"upstream away", "upstream away"), (b" <!doctype html><p>502", "with an HTML page"), (b"", ""), (b"\xff", "�")],
 )
 def test_other_error_bodies_are_parsed_too(body: bytes, words: str) -> None:
-    assert read_api_error(body).message == words
+    assert read_api_error(body).words == words
 
 
 def test_a_deeply_nested_body_is_harmless() -> None:
-    assert read_api_error(b"[" * 60_000).message.startswith("[")
+    assert read_api_error(b"[" * 60_000).words.startswith("[")
 
 
 @pytest.mark.parametrize("found", [None, [], "text", {"choices": []}, {"error": ""}, {"error": {}}])
@@ -176,8 +176,8 @@ def test_a_response_without_an_error_has_none(found: Any) -> None:
 
 
 def test_filters_and_empty_accounts_are_recognised_by_their_codes() -> None:
-    assert ApiError(message="", code="content_filter").is_filter
-    assert ApiError(message="", code="insufficient_quota").is_quota
+    assert ApiError(words="", code="content_filter").is_filter
+    assert ApiError(words="", code="insufficient_quota").is_quota
 
 
 @pytest.mark.parametrize(
@@ -197,11 +197,11 @@ def test_an_error_body_may_state_its_status(error: dict[str, Any], status: int) 
     assert api_error.status == status
 
 
-BUSY = AttemptError(kind=ServerFault, message="busy", again=Again.UNTIL_SPENT)
+BUSY = AttemptError(kind=ServerFault, words="busy", again=Again.UNTIL_SPENT)
 
-FULL = AttemptError(kind=RateLimited, message="too many", again=Again.WHEN_ASKED)
+FULL = AttemptError(kind=RateLimited, words="too many", again=Again.WHEN_ASKED)
 
-NO = AttemptError(kind=Rejected, message="no")
+NO = AttemptError(kind=Rejected, words="no")
 
 
 async def ended(outcomes: Sequence[str | AttemptError], **retry_policy: float) -> tuple[object, list[float]]:
@@ -261,19 +261,19 @@ async def test_the_total_time_of_attempts_is_bounded() -> None:
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, tzinfo=UTC)
 
-FAULT = AttemptError(kind=ServerFault, message="500", again=Again.UNTIL_SPENT)
+FAULT = AttemptError(kind=ServerFault, words="500", again=Again.UNTIL_SPENT)
 
 
 def busy(asked: float | None) -> AttemptError:
-    return AttemptError(kind=RateLimited, message="429", again=Again.WHEN_ASKED, asked_wait_s=asked)
+    return AttemptError(kind=RateLimited, words="429", again=Again.WHEN_ASKED, asked_wait_s=asked)
 
 
 @pytest.mark.parametrize(
     ("attempt_error", "tries"),
     [
         (FAULT, 5),
-        (AttemptError(kind=TimedOut, message="late", again=Again.ONCE), 2),
-        (AttemptError(kind=Rejected, message="401"), 1),
+        (AttemptError(kind=TimedOut, words="late", again=Again.ONCE), 2),
+        (AttemptError(kind=Rejected, words="401"), 1),
         (busy(3600.0), 1),
     ],
     ids=["fault", "late", "rejected", "asks for an hour"],

@@ -101,7 +101,7 @@ async def test_a_missing_key_is_reported_by_the_first_health_check(environ: dict
     check = await model.check_endpoint()
 
     assert (check.alive, check.answer) == (False, "the environment variable `APP_KEY` is not set")
-    assert check.hint == "set the correct key in the environment variable APP_KEY"
+    assert check.hint == "put the right key into the environment variable APP_KEY"
     assert (check.spent.calls, check.spent.attempts) == (0, 0)
 
 

@@ -28,10 +28,10 @@ from theodolite.gateways.rate_window import Window
 @pytest.mark.parametrize(
     ("attempt_error", "limit"),
     [
-        (AttemptError(kind=RateLimited, message="429", status=429), 4),
-        (AttemptError(kind=ServerFault, message="503", status=503), 4),
-        (AttemptError(kind=ServerFault, message="500", status=500), 8),
-        (AttemptError(kind=TimedOut, message="late"), 8),
+        (AttemptError(kind=RateLimited, words="429", status=429), 4),
+        (AttemptError(kind=ServerFault, words="503", status=503), 4),
+        (AttemptError(kind=ServerFault, words="500", status=500), 8),
+        (AttemptError(kind=TimedOut, words="late"), 8),
         (None, 8),
     ],
     ids=["too many requests", "overloaded", "server error", "late", "broken off"],
@@ -344,7 +344,7 @@ def test_the_limit_never_falls_below_one() -> None:
     assert limit.limit == 1
 
 
-def test_a_refusal_at_low_use_reduces_the_limit_below_the_use() -> None:
+def test_a_refusal_at_low_use_cuts_what_was_used() -> None:
     limit = AdaptiveLimit(256, start=100)
     ticket = limit.began(20)
 

@@ -16,7 +16,7 @@ from theodolite.gateways.reply_reading import (
     MOST_LINES,
     EventReader,
     EventStream,
-    ReplyExtractor,
+    ReplyPlace,
     StreamEvent,
     find_in,
     parse_path,
@@ -31,9 +31,7 @@ STREAM = (
 
 def stream_of(heard: list[str] | None = None, seen: list[str] | None = None, path: str = "$.a") -> EventStream:
     look = (lambda _: None) if seen is None else seen.append
-    return EventStream(
-        ReplyExtractor(path), secret=Secret(), on_chunk=None if heard is None else heard.append, look=look
-    )
+    return EventStream(ReplyPlace(path), secret=Secret(), on_chunk=None if heard is None else heard.append, look=look)
 
 
 @given(cuts=st.lists(st.integers(0, len(STREAM)), max_size=8))
@@ -88,8 +86,8 @@ def test_plain_text_events_are_joined_and_every_event_is_shown() -> None:
 @pytest.mark.parametrize(
     ("body", "kind", "words"),
     [
-        (b'{"a": "all at once"}', MalformedReply, "has no events; remove `stream` if"),
-        (b"", MalformedReply, "has no events"),
+        (b'{"a": "all at once"}', MalformedReply, "holds no events; leave `stream` out"),
+        (b"", MalformedReply, "holds no events"),
         (b'data: {"b": 1}\n\n', MalformedReply, "has no `$.a`; there are b"),
         (b'data: {"a": ""}\n\n', EmptyReply, "no text"),
         (b'data: {"a": "x"}\n\ndata: {"error": {"message": "overloaded"}}\n\n', ServerFault, "it says: overloaded"),
@@ -99,7 +97,7 @@ def test_plain_text_events_are_joined_and_every_event_is_shown() -> None:
         (b'data: {"a": "x"}\n\nevent: error\ndata: upstream died\n\n', ServerFault, "it says: upstream died"),
         (b'event: error\ndata: {"message": "busy"}\n\ndata: {"a": "x"}\n\n', ServerFault, "it says: busy"),
         (b'data: {"a": "x"}\n\nevent: error\ndata: {"code": "content_filter"}\n\n', ContentRefused, "content_filter"),
-        (b'data: {"a": "x"}\n\ndata: {"a": "", "success": false}\n\n', ServerFault, "it reported a failure"),
+        (b'data: {"a": "x"}\n\ndata: {"a": "", "success": false}\n\n', ServerFault, "it says that it failed"),
     ],
 )
 def test_incomplete_replies_are_distinguished(body: bytes, kind: type[GatewayError], words: str) -> None:
@@ -109,7 +107,7 @@ def test_incomplete_replies_are_distinguished(body: bytes, kind: type[GatewayErr
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is kind
-    assert words in attempt_error.message
+    assert words in attempt_error.words
 
 
 @pytest.mark.parametrize(
@@ -146,13 +144,12 @@ def test_a_malformed_path_is_reported(path: str) -> None:
     ],
 )
 def test_a_reply_is_extracted(path: str, body: bytes, text: str) -> None:
-    assert ReplyExtractor(path).read(HttpResponse(body=body)) == text
+    assert ReplyPlace(path).read(HttpResponse(body=body)) == text
 
 
 def test_the_encoding_of_the_headers_is_used() -> None:
     assert (
-        ReplyExtractor("text").read(HttpResponse(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1"))
-        == "été"
+        ReplyPlace("text").read(HttpResponse(body=b"\xe9t\xe9", content_type="text/plain; charset=iso-8859-1")) == "été"
     )
 
 
@@ -165,19 +162,19 @@ def test_the_encoding_of_the_headers_is_used() -> None:
         ("$.a", b"{}", "", MalformedReply, "is empty"),
         ("$.a", b"<html>\n <p>busy", "", MalformedReply, "is not JSON; it begins with `<html> <p>busy`"),
         ("$.a", b"x" * 200, "", MalformedReply, f"it begins with `{'x' * 60}`"),
-        ("$.a", b" \n", "", EmptyReply, "the answer has nothing"),
+        ("$.a", b" \n", "", EmptyReply, "the answer holds nothing"),
         ("$.a", b'{"a": "", "error": "overloaded"}', "", ServerFault, "it says: overloaded"),
         ("$.a", b'{"a": null, "error": {"code": "content_filter"}}', "", ContentRefused, "content_filter"),
-        ("$.a", b'{"a": "down", "success": false}', "", ServerFault, "it reported a failure: down"),
-        ("$.a", b'{"success": false, "message": "no"}', "", ServerFault, "it reported a failure: no"),
-        ("$.a", b'{"a": "", "success": false}', "", ServerFault, "it reported a failure"),
+        ("$.a", b'{"a": "down", "success": false}', "", ServerFault, "it says that it failed: down"),
+        ("$.a", b'{"success": false, "message": "no"}', "", ServerFault, "it says that it failed: no"),
+        ("$.a", b'{"a": "", "success": false}', "", ServerFault, "it says that it failed"),
         ("$.a", b"[" * 100_000, "", MalformedReply, "not JSON"),
         ("text", b"\xff\xfe", "", MalformedReply, "not text in UTF-8, and its headers name no other"),
         ("text", b"x", "klingon", MalformedReply, "not text in klingon, as its headers say"),
         ("$.a", b'{"a": 7}', "", MalformedReply, "JSON int"),
         ("$.a", b'{"a": null}', "", EmptyReply, "no text"),
         ("$.a", b'{"a": " "}', "", EmptyReply, "no text"),
-        ("text", b"", "", EmptyReply, "the answer has nothing"),
+        ("text", b"", "", EmptyReply, "the answer holds nothing"),
         ("$.a", b'{"error": "no model"}', "", ServerFault, "it says: no model"),
         ("$.a", b'{"error": {"message": "no", "code": "content_filter"}}', "", ContentRefused, "no"),
     ],
@@ -187,11 +184,11 @@ def test_invalid_replies_are_distinguished(
 ) -> None:
     answer = HttpResponse(body=body, content_type=f"text/plain; charset={charset}" if charset else "text/plain")
 
-    attempt_error = ReplyExtractor(path).read(answer)
+    attempt_error = ReplyPlace(path).read(answer)
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is kind
-    assert words in attempt_error.message
+    assert words in attempt_error.words
 
 
 @pytest.mark.parametrize(
@@ -202,11 +199,11 @@ def test_invalid_replies_are_distinguished(
     ],
 )
 def test_a_reply_is_extracted_by_a_regular_expression(pattern: str, body: bytes, text: str) -> None:
-    assert ReplyExtractor("text", pattern).read(HttpResponse(body=body)) == text
+    assert ReplyPlace("text", pattern).read(HttpResponse(body=body)) == text
 
 
 def test_a_response_that_does_not_match_is_malformed() -> None:
-    attempt_error = ReplyExtractor("text", "(x)").read(HttpResponse(body=b"abc"))
+    attempt_error = ReplyPlace("text", "(x)").read(HttpResponse(body=b"abc"))
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is MalformedReply
@@ -214,7 +211,7 @@ def test_a_response_that_does_not_match_is_malformed() -> None:
 
 def test_a_malformed_regular_expression_is_reported() -> None:
     with pytest.raises(InputError, match="`regex` of `reply` is not a regular expression"):
-        ReplyExtractor("text", "(")
+        ReplyPlace("text", "(")
 
 
 @pytest.mark.parametrize(
@@ -229,7 +226,7 @@ def test_a_malformed_regular_expression_is_reported() -> None:
     ],
 )
 def test_an_event_may_contain_a_chunk_nothing_or_an_error(data: str, text: str | None, is_fatal: bool) -> None:
-    event = ReplyExtractor("$.a").read_event(data)
+    event = ReplyPlace("$.a").read_event(data)
 
     assert isinstance(event, StreamEvent)
     assert (event.text, event.is_fatal) == (text, is_fatal)

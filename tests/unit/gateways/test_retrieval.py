@@ -8,8 +8,8 @@ from theodolite.domain.dialogue import Passage
 from theodolite.gateways.retrieval import CorpusSearch
 
 CORPUS = tuple(
-    Passage(name=str(index), text=text)
-    for index, text in enumerate(
+    Passage(name=str(place), text=text)
+    for place, text in enumerate(
         [
             "Returns are free for thirty days.",
             "The kettle boils in two minutes.",

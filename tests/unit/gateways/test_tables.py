@@ -46,10 +46,10 @@ def test_a_missing_file_is_not_created(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("address", "expected"), [("postgresql://host/db", True), ("stars.csv", False), ("C:/stars.csv", False)]
+    ("place", "expected"), [("postgresql://host/db", True), ("stars.csv", False), ("C:/stars.csv", False)]
 )
-def test_databases_are_distinguished_from_files(address, expected):
-    assert is_database(address) is expected
+def test_databases_are_distinguished_from_files(place, expected):
+    assert is_database(place) is expected
 
 
 COLUMNS = {"question": str, "turn": int}

@@ -269,7 +269,7 @@ class Tracing:
 def tree_of(spans) -> dict[str, list[str]]:
     names = {span.context.span_id: span.name for span in spans}
     result = defaultdict(list)
-    for span in sorted(spans, key=lambda item: (item.start_time, item.context.span_id)):
+    for span in sorted(spans, key=lambda one: (one.start_time, one.context.span_id)):
         result[names[span.parent.span_id] if span.parent else ""].append(span.name)
     return dict(result)
 

@@ -125,7 +125,7 @@ def test_unfillable_slots_are_reported(template, source: str) -> None:
 
 @pytest.mark.parametrize("template", [text_template, address_template, body_template])
 def test_an_unfillable_slot_is_reported_before_any_request(template) -> None:
-    with pytest.raises(InputError, match="names `nme`, which has no value; it may use prompt, session"):
+    with pytest.raises(InputError, match="names `nme`, which nothing fills; it may name prompt, session"):
         template('"{{ nme }}"', what="`q`")
 
 
@@ -316,7 +316,7 @@ async def test_an_empty_response_is_an_empty_reply(application: RecordedApplicat
 
 @pytest.mark.parametrize("request_", [say("v9"), say("v1", turn=3), say("v1", turn=0), say("v1", repeat=3), say("")])
 async def test_an_unrecorded_prompt_has_no_reply(application: RecordedApplication, request_: SayToApplication) -> None:
-    with pytest.raises(ServerFault, match="contains no response of `gpt4`"):
+    with pytest.raises(ServerFault, match="holds no response of `gpt4`"):
         await application.reply(request_, session="s")
 
 

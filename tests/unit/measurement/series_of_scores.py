@@ -34,8 +34,8 @@ def series(wrong="nothing", *, seed=2024, with_anchors=True, **of_score):
         if is_wrong and wrong == "alternation":
             marks = np.array([5.0, 4.0] * STARS)[:STARS]
         times = {"at": BEGIN + timedelta(days=run), "batch": f"run {run:02d}", **of_score}
-        for index, mark in enumerate(np.clip(anchors, 1, 5) if with_anchors else ()):
-            score = float(mark), float(human[index])
-            scores.append(Score(value=score[0], human=score[1], item=f"anchor {index}", is_anchor=True, **times))
+        for place, mark in enumerate(np.clip(anchors, 1, 5) if with_anchors else ()):
+            score = float(mark), float(human[place])
+            scores.append(Score(value=score[0], human=score[1], item=f"anchor {place}", is_anchor=True, **times))
         scores += [Score(value=float(mark), defect=bool(mark <= 3), **times) for mark in np.clip(marks, 1, 5)]
     return History(name=wrong, scores=tuple(scores), lowest=1, highest=5)

@@ -135,7 +135,7 @@ def test_an_unused_label_is_undefined_and_excluded_from_the_macro_average():
 
     unused = report.classes[2]
     assert isinstance(unused.f1, Undefined)
-    assert unused.f1.reason == "No annotator gave a dialogue the label `c`."
+    assert unused.f1.reason == "Nobody gave a dialogue the label `c`."
     assert report.macro_f1.value == 1.0
 
 
@@ -182,5 +182,5 @@ def test_clusters_widen_the_interval():
 
 
 def test_labels_must_be_on_the_scale():
-    with pytest.raises(InputError, match="Pass the full scale"):
+    with pytest.raises(InputError, match="Give the full scale"):
         classification_report(["a"], ["x"], categories=["a", "b"])

@@ -50,7 +50,7 @@ def test_a_hundred_thousand_units_are_computed_quickly():
     [
         ([[1, 2]], "nominal", r"shape \(annotators >= 2, units\); got shape \(1, 2\)"),
         ([1, 2], "nominal", r"got shape \(2,\)"),
-        ([[1, 2], [1]], "nominal", "rows of equal length"),
+        ([[1, 2], [1]], "nominal", "rows equally long"),
         ([["yes"], ["no"]], "nominal", "must be numbers"),
         ([[1, float("inf")], [1, 2]], "nominal", "must be finite"),
         ([[1, 2], [1, 2]], "cardinal", "`scale` must be nominal, ordinal, interval or ratio; got 'cardinal'"),

@@ -74,7 +74,7 @@ def test_answers_without_a_value_are_counted_and_excluded_from_agreement():
 
 def test_turns_are_clustered_in_their_dialogues():
     at_turns = Question(name="q", text="?", scale=YES_NO, level=QuestionLevel.TURN)
-    answers = [item._replace(unit=(item.unit // 2, item.unit), dialogue=item.unit // 2) for item in given()]
+    answers = [one._replace(unit=(one.unit // 2, one.unit), dialogue=one.unit // 2) for one in given()]
 
     found = question_agreement("style", at_turns, answer_arrays(answers))
 
@@ -100,8 +100,8 @@ def test_days_are_those_of_the_latest_label_and_need_five_units():
 
     utc, later = (agreement_per_day(YES, answer_arrays(answers), ZoneInfo(zone)) for zone in ("UTC", "Asia/Tokyo"))
 
-    assert [(item.day, item.n_shared) for item in utc] == [(date(1970, 1, 1), 7), (date(1970, 1, 2), 3)]
-    assert [item.day for item in later] == [date(1970, 1, 2), date(1970, 1, 3)]
+    assert [(one.day, one.n_shared) for one in utc] == [(date(1970, 1, 1), 7), (date(1970, 1, 2), 3)]
+    assert [one.day for one in later] == [date(1970, 1, 2), date(1970, 1, 3)]
     assert utc[0].alpha == question_agreement("risk", YES, answer_arrays([a for a in answers if a.unit < 7])).alpha
     assert "Fewer than 5" in utc[1].alpha.reason
     assert agreement_per_day(YES, answer_arrays([]), ZoneInfo("UTC")) == ()
@@ -111,14 +111,12 @@ def test_every_pair_with_common_units_is_compared_and_models_are_marked():
     pairs = pair_agreements(YES, answer_arrays(given()))
     models = model_agreements(YES, answer_arrays(given({"anna": "yy-", "judge": "yn-"})), {"judge", "new"})
 
-    assert [(pair.first, pair.second, pair.alike.n) for pair in pairs] == [
+    assert [(one.first, one.second, one.alike.n) for one in pairs] == [
         ("anna", "ben", 7),
         ("anna", "carl", 5),
         ("ben", "carl", 5),
     ]
-    assert [(model.first, model.second, model.is_model, model.alike.value) for model in models] == [
-        ("anna", "judge", True, 0.5)
-    ]
+    assert [(one.first, one.second, one.is_model, one.alike.value) for one in models] == [("anna", "judge", True, 0.5)]
 
 
 def test_groups_with_a_separate_view_are_identified():
@@ -156,7 +154,7 @@ def test_an_annotator_without_common_units_has_no_figure():
 def test_the_most_disputed_dialogue_is_first_with_its_distribution():
     first, second, third = spreads(YES, answered({"a": "yyyy", "b": "nyy-", "c": "nny-", "d": "nyy-"}))
 
-    assert [item.dialogue for item in (first, second, third)] == [0, 1, 2]
+    assert [one.dialogue for one in (first, second, third)] == [0, 1, 2]
     assert first.counts == (("yes", 1), ("no", 3))
     assert (first.n, third.counts) == (4, (("yes", 4), ("no", 0)))
     assert spreads(YES, answered({})) == ()
@@ -181,7 +179,7 @@ def test_the_planned_number_reaches_the_promised_width():
 
 
 def levels_of(answers, unit):
-    return [int(answer.value) for answer in answers[2 * unit : 2 * unit + 2]]
+    return [int(one.value) for one in answers[2 * unit : 2 * unit + 2]]
 
 
 def test_perfect_agreement_makes_a_second_annotation_useless():

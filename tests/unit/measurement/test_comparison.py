@@ -166,12 +166,12 @@ def test_equal_scores_pass_a_margin_on_a_known_scale():
 
 @pytest.mark.parametrize("clusters", [None, "AABB"])
 def test_infinite_scores_are_refused(clusters):
-    with pytest.raises(InputError, match=r"`a` must contain finite numbers; 1 of 4 .* \(inf\) at position 1"):
+    with pytest.raises(InputError, match=r"`a` must hold finite numbers; 1 of 4 .* \(inf\) at position 1"):
         paired_difference([1, float("inf"), 2, 3], [1, 2, 3, 4], clusters=clusters)
 
 
 def test_a_scale_must_contain_the_scores():
-    with pytest.raises(InputError, match="7 is outside 1 to 5"):
+    with pytest.raises(InputError, match="7 lies outside of 1 to 5"):
         paired_difference([1.0, 7.0], [1.0, 2.0], scale=(1, 5))
     with pytest.raises(InputError, match="lowest and the highest value"):
         paired_difference([1.0, 3.0], [1.0, 2.0], scale=(5, 1))
@@ -271,7 +271,7 @@ def test_equal_results_have_p_value_1_and_missing_results_are_undefined():
 
 def alone(n):
     """Return a cluster for each set."""
-    return [f"c{index}" for index in range(n)]
+    return [f"c{place}" for place in range(n)]
 
 
 def by_formula(flags):
@@ -320,7 +320,7 @@ def test_many_testers_use_the_asymptotic_distribution(monkeypatch):
 
 def test_repeats_of_one_tester_count_as_one_observation():
     apart = cochran_q([(1, 0)] * 12, alone(12))
-    same = cochran_q([(1, 0)] * 12, [f"c{index // 4}" for index in range(12)])
+    same = cochran_q([(1, 0)] * 12, [f"c{place // 4}" for place in range(12)])
 
     assert (apart.n_clusters, same.n_clusters) == (12, 3)
     assert apart.p_value < 0.01
@@ -340,7 +340,7 @@ def test_an_undefined_test_states_why(flags, reason):
 
 @pytest.mark.parametrize(("flags", "clusters"), [([(1, 0)], []), ([(1,)], ["a"])])
 def test_the_test_needs_clusters_and_two_conditions(flags, clusters):
-    with pytest.raises(InputError, match="two conditions;"):
+    with pytest.raises(InputError, match="two things or more"):
         cochran_q(flags, clusters)
 
 

@@ -53,11 +53,7 @@ def test_invalid_chart_settings_are_refused(call):
     "chart", [lambda row: cusum(row, target=0, slack=0, limit=1), lambda row: ewma(row, target=0, sd=1)]
 )
 def test_infinite_observations_are_refused(chart):
-    with pytest.raises(
-        InputError,
-        match=r"`observations` must contain finite numbers; 1 of 2 .* \(inf\) at "
-        r"position 1",
-    ):
+    with pytest.raises(InputError, match=r"`observations` must hold finite numbers; 1 of 2 .* \(inf\) at position 1"):
         chart([0.0, float("inf")])
 
 
@@ -265,9 +261,7 @@ def test_no_alarming_window_is_skipped(seed):
 
     alarms = scan(values, n_reference=20, arl=50)
 
-    assert [(alarm.index, alarm.since, alarm.p_value) for alarm in alarms] == by_every_window(
-        values, n_reference=20, arl=50
-    )
+    assert [(one.index, one.since, one.p_value) for one in alarms] == by_every_window(values, n_reference=20, arl=50)
 
 
 def test_without_labels_there_is_no_sequence():

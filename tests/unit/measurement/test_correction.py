@@ -64,7 +64,7 @@ def test_complete_labels_give_the_human_rate():
 
 def test_clusters_widen_the_interval():
     found = labels((40, 50), (10, 50))
-    personas = [f"p{index % 7 if truth else index % 5}" for index, truth in enumerate(found)]
+    personas = [f"p{place % 7 if truth else place % 5}" for place, truth in enumerate(found)]
 
     alone, together = corrected_rate(VERDICTS, found), corrected_rate(VERDICTS, found, clusters=personas)
 
@@ -314,7 +314,7 @@ def test_precision_uses_flagged_dialogues_if_only_those_are_labelled():
 
 
 def test_the_sampling_stratum_is_required_for_every_dialogue():
-    with pytest.raises(InputError, match="`drawn_from` needs a value for every dialogue; got 1 for 2"):
+    with pytest.raises(InputError, match="`drawn_from` must say it of every dialogue; got 1 for 2"):
         judge_accuracy([True, False], [True, False], drawn_from=["x"])
 
 
@@ -358,8 +358,8 @@ def test_too_few_labels_leave_it_undefined():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([1.0], [1.0, 2.0]), "must cover the same units; got 1 and 2"),
-        (([float("nan")], [1.0]), "`scores` must contain a number for every unit"),
+        (([1.0], [1.0, 2.0]), "must be of the same units; got 1 and 2"),
+        (([float("nan")], [1.0]), "`scores` must hold a number for every unit"),
     ],
 )
 def test_impossible_scores_are_refused(arguments, words):
@@ -393,9 +393,9 @@ def test_identical_labels_in_clusters_leave_more_room():
 
 
 def test_infinite_scores_and_labels_are_refused():
-    with pytest.raises(InputError, match="`scores` must contain finite numbers"):
+    with pytest.raises(InputError, match="`scores` must hold finite numbers"):
         corrected_mean([1.0, float("inf")], [1.0, None])
-    with pytest.raises(InputError, match=r"`labels` must contain finite numbers; .* \(-inf\) at position 1"):
+    with pytest.raises(InputError, match=r"`labels` must hold finite numbers; .* \(-inf\) at position 1"):
         corrected_mean([1.0, 2.0, 3.0], [1.0, float("-inf"), None])
 
 
@@ -459,5 +459,5 @@ def test_an_unlabelled_stratum_is_undefined(labels, reason):
 
 
 def test_every_unit_needs_a_stratum():
-    with pytest.raises(InputError, match="`drawn_from` needs a value for every unit"):
+    with pytest.raises(InputError, match="`drawn_from` must say it of every unit"):
         corrected_mean([1.0, 2.0], [1.0, None], drawn_from=["a"])

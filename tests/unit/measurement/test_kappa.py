@@ -79,7 +79,7 @@ def test_a_single_unit_has_an_interval():
         ([[2], [2]], r"got shape \(2, 1\)"),
         ([[2, -1]], "whole numbers of 0 or more"),
         ([[1.5, 0.5]], "whole numbers of 0 or more"),
-        ([[1, 0], [0, 1]], "needs at least two annotators;"),
+        ([[1, 0], [0, 1]], "needs two annotators at least"),
         ([["a", "b"]], "or no numbers"),
     ],
 )
@@ -176,9 +176,9 @@ def test_adjacent_labels_agree_within_a_band():
 @pytest.mark.parametrize(
     ("ratings", "words"),
     [
-        ([["no"]], "`ratings` must contain at least two annotators, with"),
-        ([["no"], ["no", "no"]], "rows of equal length"),
-        ([["no"], ["maybe"]], "got .'maybe'.. Pass the full scale"),
+        ([["no"]], "`ratings` must hold two annotators at least"),
+        ([["no"], ["no", "no"]], "rows equally long"),
+        ([["no"], ["maybe"]], "got .'maybe'.. Give the full scale"),
     ],
 )
 def test_invalid_ratings_are_refused(ratings, words):
@@ -197,7 +197,7 @@ def test_numbers_in_an_array_are_read_as_labels_in_lists_are():
     lists = [[None if math.isnan(x) else int(x) for x in row] for row in table]
 
     assert gwet_ac(table, categories=[1, 2, 3]) == gwet_ac(lists, categories=[1, 2, 3])
-    with pytest.raises(InputError, match=r"got .'3'.. Pass the full scale"):
+    with pytest.raises(InputError, match=r"got .'3'.. Give the full scale"):
         gwet_ac(table, categories=[1, 2])
 
 

@@ -48,7 +48,7 @@ def test_arrays_are_used_without_conversion():
 
 
 def test_annotators_of_different_lengths_are_refused():
-    with pytest.raises(InputError, match=r"must label the same units; got 2 and 1 labels\. Use None"):
+    with pytest.raises(InputError, match=r"must label the same units; got 2 and 1 labels\. Put None"):
         exact_agreement(["yes", "no"], ["yes"])
 
 
@@ -59,7 +59,7 @@ def test_all_labels_outside_the_scale_are_reported_at_once_with_a_suggestion():
 
 @pytest.mark.parametrize("categories", [["yes"], ["yes", "yes"], []])
 def test_a_scale_has_at_least_two_points(categories):
-    with pytest.raises(InputError, match="two different labels,"):
+    with pytest.raises(InputError, match="two different labels at least"):
         scale_points(categories)
 
 

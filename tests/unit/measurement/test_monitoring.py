@@ -118,9 +118,9 @@ def test_progress_names_the_monitored_part():
 
 def anchors(*sittings, human=(1, 2, 3, 4, 5), batch=""):
     scores = [
-        Score(value=value, item=str(index), human=human[index] if human else None, is_anchor=True, batch=batch)
+        Score(value=value, item=str(place), human=human[place] if human else None, is_anchor=True, batch=batch)
         for sitting in sittings
-        for index, value in enumerate(sitting)
+        for place, value in enumerate(sitting)
         if value is not None
     ]
     return History(name="anchors", scores=tuple(scores), lowest=1, highest=5)
@@ -177,9 +177,9 @@ JUNE, JULY = datetime(2026, 6, 1, tzinfo=UTC), datetime(2026, 7, 1, tzinfo=UTC)
 
 def history(*months, names=None):
     scores = [
-        Score(value=value, at=at, application=f"{prefix}{index}", instruments=instruments)
+        Score(value=value, at=at, application=f"{prefix}{place}", instruments=instruments)
         for at, prefix, values, instruments in months
-        for index, value in enumerate(values)
+        for place, value in enumerate(values)
     ]
     return History(name="h", scores=tuple(scores), lowest=0, highest=10)
 

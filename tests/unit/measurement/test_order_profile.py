@@ -46,7 +46,7 @@ def test_too_few_scores_are_refused():
 
 @pytest.mark.parametrize(
     ("scores", "words"),
-    [([5, 4] * 4, "100% of the patterns hold equal scores"), ([3, 1, 2, 3], "LIS cannot exceed 3")],
+    [([5, 4] * 4, "100% of the patterns hold equal scores"), ([3, 1, 2, 3], "LIS cannot pass 3")],
     ids=["ties", "few values"],
 )
 def test_limits_of_the_metrics_are_documented(scores, words):
@@ -54,7 +54,7 @@ def test_limits_of_the_metrics_are_documented(scores, words):
 
 
 def test_many_patterns_of_distinct_scores_leave_no_gap():
-    scores = [float((7 * index) % 101) for index in range(80)]
+    scores = [float((7 * place) % 101) for place in range(80)]
 
     assert relevance_profile(scores).notes == ()
 

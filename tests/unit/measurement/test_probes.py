@@ -12,8 +12,8 @@ from tests.fakes.event import FIELD, RED, a_session, an_open_event
 from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.event_record import BlindingGuess, GuessedThing
-from theodolite.events.results import blinding_results
-from theodolite.measurement.probes import blinding_assessments, human_ceiling, leak_rate, length_bias, position_bias
+from theodolite.events.results import leaks
+from theodolite.measurement.probes import human_ceiling, leak_rate, leaks_of, length_bias, position_bias
 
 
 def test_a_judge_that_follows_the_content_is_consistent():
@@ -54,7 +54,7 @@ def test_a_judge_without_errors_has_no_length_bias_to_measure():
 
 
 def test_lists_of_different_length_are_refused():
-    with pytest.raises(InputError, match="must cover the same units; got 1, 2, 1"):
+    with pytest.raises(InputError, match="must be of the same units; got 1, 2, 1"):
         length_bias([1], [1, 2], [1])
 
 
@@ -116,20 +116,20 @@ def guessed(event, session, guess: str, about=APPLICATION, options=("blue", "gre
 
 def test_the_first_guess_of_each_tester_counts_and_further_ones_are_reported() -> None:
     event = an_open_event()
-    first, second = a_session(event, "p1"), a_session(event, "p1", index=1)
+    first, second = a_session(event, "p1"), a_session(event, "p1", place=1)
     guessed(event, first, first.application)
     guessed(event, second, second.application)
     guessed(event, a_session(event, "p2"), "")
 
-    everybody, red = blinding_results(event)
+    everybody, red = leaks(event)
 
     assert (everybody.level, red.level) == (None, RED)
     assert (everybody.rate.value, everybody.rate.n, everybody.chance) == (1.0, 1, 0.5)
     assert (everybody.p_value, everybody.n_unknown, everybody.n_repeated) == (None, 1, 1)
 
 
-@pytest.mark.parametrize(("n", "p_value"), [(9, None), (10, 0.5**10)])
-def test_fewer_than_ten_guesses_have_no_p_value(n: int, p_value: float | None) -> None:
+@pytest.mark.parametrize(("n", "p_value"), [(4, None), (5, 0.5**5)])
+def test_fewer_than_five_guesses_have_no_p_value(n: int, p_value: float | None) -> None:
     first = a_session(an_open_event(), "p1")
     sessions = [replace(first, key=f"s{number}", participant=f"p{number}") for number in range(n)]
     options = (first.application, "another")
@@ -138,7 +138,7 @@ def test_fewer_than_ten_guesses_have_no_p_value(n: int, p_value: float | None) -
         for session in sessions
     ]
 
-    everybody, *_ = blinding_assessments(guesses, sessions)
+    everybody, *_ = leaks_of(guesses, sessions)
 
     assert (everybody.rate.n, everybody.p_value) == (n, p_value)
 
@@ -149,4 +149,4 @@ def test_levels_are_guessed_by_name() -> None:
     guessed(event, a_session(event, "p1"), FIELD.value, LEVEL, names)
     guessed(event, a_session(event, "p2"), RED.value, LEVEL, names)
 
-    assert [leak.rate.value for leak in blinding_results(event)] == [0.5, 0.5]
+    assert [leak.rate.value for leak in leaks(event)] == [0.5, 0.5]

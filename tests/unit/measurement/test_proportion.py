@@ -47,7 +47,7 @@ def test_clusters_of_one_dialogue_each_are_independent_dialogues():
 
 @pytest.mark.parametrize("method", ["wilson", "clopper-pearson"])
 def test_an_interval_for_independent_dialogues_is_refused_for_clusters(method):
-    with pytest.raises(InputError, match=r"assumes independent dialogues, but 6 clusters contain 57"):
+    with pytest.raises(InputError, match=r"takes dialogues as independent, but 6 clusters hold 57"):
         defect_rate(9, 57, method=method, clusters=SIX_PERSONAS)
 
 
@@ -155,7 +155,7 @@ def test_the_interval_covers_the_rate_despite_one_large_cluster():
         ({"defects": 1, "labelled": 4, "method": "beta-binomial"}, r"`beta-binomial` needs `clusters`"),
         ({"defects": 1, "labelled": 4, "clusters": [(1, 2)]}, r"must add up .* 1 defects of 2, .* 1 of 4"),
         ({"defects": 1, "labelled": 4, "clusters": [(3, 2), (1, 2)]}, r"got defects=3, labelled=2"),
-        ({"defects": 1, "labelled": 4, "clusters": [4]}, r"must contain pairs .* entry 0 is 4"),
+        ({"defects": 1, "labelled": 4, "clusters": [4]}, r"must hold pairs .* entry 0 is 4"),
     ],
 )
 def test_impossible_counts_are_refused_with_the_input(arguments, words):
@@ -230,7 +230,7 @@ def test_the_ends_for_negative_units_mirror_those_for_positive_units():
     assert clustered_ends(others, clustered_share(others), 0.95) == pytest.approx((1 - high, 1 - low))
 
 
-def test_both_ends_cover_the_pooled_rate_if_large_clusters_differ_from_small_ones():
+def test_where_large_clusters_differ_from_small_ones_both_ends_cover_the_pooled_rate():
     sizes = [(4, 5)] * 15 + [(18, 60), (24, 60), (12, 60)]
     value = sum(count for count, _ in sizes) / sum(n for _, n in sizes)
 

@@ -71,7 +71,7 @@ def test_sampled_permutations_never_give_a_p_value_of_zero():
 @pytest.mark.parametrize(("n", "m", "high", "seen"), [(5, 6, 5, 0), (30, 40, 12, 9), (200, 90, 30, 15)])
 def test_two_kinds_of_people_are_tested_by_fishers_method_at_any_number(n, m, high, seen):
     answers = [1.0] * (high - seen) + [0.0] * (n - high + seen) + [1.0] * seen + [0.0] * (m - seen)
-    test = people_permutation(answers, ["a"] * n + ["b"] * m, [str(index) for index in range(n + m)])
+    test = people_permutation(answers, ["a"] * n + ["b"] * m, [str(place) for place in range(n + m)])
 
     law = scipy.stats.hypergeom(n + m, high, m)
     far = [k for k in range(high + 1) if abs(k / m - (high - k) / n) >= abs(seen / m - (high - seen) / n) - 1e-9]
@@ -105,7 +105,7 @@ def test_people_with_several_answers_are_clusters():
 
 
 def test_an_answer_outside_the_scale_is_refused():
-    with pytest.raises(InputError, match=r"got .'rarely'.. Pass the full scale"):
+    with pytest.raises(InputError, match=r"got .'rarely'.. Give the full scale"):
         describe_answers(["rarely"], categories=SCALE)
 
 
@@ -143,8 +143,8 @@ def test_alpha_equals_the_value_computed_by_hand():
 @drawn(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=2, max_size=20))
 def test_single_codes_give_nominal_alpha(pairs):
     ours = set_alpha([[{first}, {second}] for first, second in pairs])
-    positions = [[float("abc".index(pair[side])) for pair in pairs] for side in range(2)]
-    theirs = krippendorff_alpha(positions)
+    places = [[float("abc".index(pair[side])) for pair in pairs] for side in range(2)]
+    theirs = krippendorff_alpha(places)
 
     assert isinstance(ours, Undefined) == isinstance(theirs, Undefined)
     if isinstance(ours, Estimate) and isinstance(theirs, Estimate):

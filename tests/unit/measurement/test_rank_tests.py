@@ -56,7 +56,7 @@ def test_identical_answers_cannot_be_ranked():
 
 @pytest.mark.parametrize("test", [signed_rank_test, rank_sum_test, superiority, brunner_munzel_test])
 def test_infinite_answers_are_refused(test):
-    with pytest.raises(InputError, match="must contain finite numbers"):
+    with pytest.raises(InputError, match="must hold finite numbers"):
         test([1, 2, float("inf"), 3], [1, 3, float("inf"), 4])
 
 

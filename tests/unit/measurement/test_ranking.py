@@ -27,9 +27,9 @@ def test_the_longest_chain_increases_in_both_rankings():
     human, judge = np.random.default_rng(7).integers(1, 6, (2, 12))
     units = sorted(zip(human.tolist(), judge.tolist(), strict=True))
     longest = {}
-    for index, (person, score) in enumerate(units):
-        below = [longest[at] for at in range(index) if units[at][0] < person and units[at][1] < score]
-        longest[index] = 1 + max(below, default=0)
+    for place, (person, score) in enumerate(units):
+        below = [longest[at] for at in range(place) if units[at][0] < person and units[at][1] < score]
+        longest[place] = 1 + max(below, default=0)
 
     assert ranking_agreement(human, judge).lis == max(longest.values())
 
@@ -103,7 +103,7 @@ def test_the_interval_of_the_chain_covers_the_expected_length():
     lengths = [longest_common(a, b) for a, b in zip(human, judge, strict=True)]
     found = [_chain(length, 30, None, 0.95, None) for length in lengths]
 
-    assert sum(item.low <= np.mean(lengths) <= item.high for item in found) >= 380
+    assert sum(one.low <= np.mean(lengths) <= one.high for one in found) >= 380
 
 
 def longest_common(human, judge):

@@ -92,7 +92,7 @@ def test_missing_labels_are_skipped_and_unknown_ones_refused(model):
     assert model([*given, (0, "ann", None)], categories=[0, 1, 2]).prevalence == pytest.approx(
         model(given, categories=[0, 1, 2]).prevalence
     )
-    with pytest.raises(InputError, match="`labels` must contain labels of"):
+    with pytest.raises(InputError, match="`labels` must hold labels of"):
         model([(0, "ann", 7)], categories=[0, 1])
     with pytest.raises(InputError, match="got none"):
         model([(0, "ann", None)], categories=[0, 1])
@@ -139,7 +139,7 @@ def test_a_group_with_a_separate_view_agrees_more_within_than_across():
 
 def test_random_groups_have_no_separate_view():
     rows, _ = raters(apart=0.0)
-    groups = ["a" if index % 2 else "b" for index in range(len(rows))]
+    groups = ["a" if place % 2 else "b" for place in range(len(rows))]
 
     found = group_agreement(words(rows), groups, categories=["n", "y"], draws=199)
 
@@ -158,7 +158,7 @@ def test_very_small_groups_give_no_result():
 
 def test_raters_may_label_a_part_of_the_units():
     rows, groups = raters()
-    gaps = [[None if (index + unit) % 3 == 0 else x for unit, x in enumerate(row)] for index, row in enumerate(rows)]
+    gaps = [[None if (place + unit) % 3 == 0 else x for unit, x in enumerate(row)] for place, row in enumerate(rows)]
 
     found = group_agreement(words(gaps), groups, categories=["n", "y"], draws=99)
 

@@ -183,7 +183,7 @@ def test_mitigations_are_compared_among_the_variants_of_one_application_alone():
         side("guarded", ruling(set()), mitigations=("filter",), family="bot"),
     ]
 
-    assert [(item.first.name, item.second.name) for item in compare_by_mitigation(sides)] == [("bot", "guarded")]
+    assert [(one.first.name, one.second.name) for one in compare_by_mitigation(sides)] == [("bot", "guarded")]
 
 
 def test_mitigations_are_compared_one_at_a_time():
@@ -193,6 +193,6 @@ def test_mitigations_are_compared_one_at_a_time():
         side("both", ruling(set()), mitigations=("filter", "prompt")),
     )
 
-    found = [(item.mitigation, item.first.name, item.second.name) for item in compare_by_mitigation(sides)]
+    found = [(one.mitigation, one.first.name, one.second.name) for one in compare_by_mitigation(sides)]
 
     assert found == [("filter", "none", "filter"), ("prompt", "filter", "both")]

@@ -96,7 +96,7 @@ def test_constant_differences_have_no_error_for_an_interval():
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
 def test_infinite_scores_are_refused(method):
     with pytest.raises(
-        InputError, match=r"`b` must contain finite numbers; 1 of 4 are infinite, the first \(inf\) at position 2"
+        InputError, match=r"`b` must hold finite numbers; 1 of 4 are infinite, the first \(inf\) at position 2"
     ):
         correlation([1, 2, 3, 4], [1, 2, float("inf"), 4], method=method)
 
@@ -125,7 +125,7 @@ def test_the_jackknife_removes_one_cluster_at_a_time():
 
 
 def test_invalid_scores_are_refused():
-    with pytest.raises(InputError, match="cover the same units; got 1 and 2"):
+    with pytest.raises(InputError, match="of the same units; got 1 and 2"):
         correlation([1], [1, 2])
     with pytest.raises(InputError, match="`method` must be one of pearson, spearman, kendall; got 'cosine'"):
         correlation([1, 2, 3], [1, 2, 3], method="cosine")

@@ -43,7 +43,7 @@ def test_missing_scores_are_counted_even_if_all_are_missing():
     assert stretch.latest.reason == "Order metrics need 8 scores; there are 0."
 
 
-def test_a_rate_above_the_limit_alarms_at_the_first_check_that_shows_it():
+def test_a_rate_over_the_limit_alarms_at_the_first_look_that_shows_it():
     stretch, alerts = watched([Score(value=1, defect=True)] * 30, limit=0.2)
 
     assert stretch.over_limit is True
@@ -53,7 +53,7 @@ def test_a_rate_above_the_limit_alarms_at_the_first_check_that_shows_it():
 
 def test_a_rate_below_the_limit_is_reported_and_one_in_between_is_open():
     below, _ = watched([Score(value=5, defect=False)] * 200, limit=0.2)
-    between, _ = watched([Score(value=5, defect=index % 5 == 0) for index in range(50)], limit=0.2)
+    between, _ = watched([Score(value=5, defect=place % 5 == 0) for place in range(50)], limit=0.2)
 
     assert (below.over_limit, between.over_limit) == (False, None)
 
@@ -75,7 +75,7 @@ def test_a_short_segment_states_the_missing_number():
 
 
 def test_a_decline_within_windows_raises_inversions_and_lowers_entropy():
-    good = [Score(value=(7 * index) % 5 + 1) for index in range(160)]
+    good = [Score(value=(7 * place) % 5 + 1) for place in range(160)]
     sliding = [Score(value=value) for value in (5, 5, 4, 4, 3, 2, 2, 1)] * 12
 
     _, alerts = watched([*good, *sliding])
@@ -101,7 +101,7 @@ def test_fewer_than_eight_scores_have_no_order_metrics_and_state_why():
 
 
 def test_order_and_delay_of_patterns_follow_the_settings():
-    stretch, _ = watched([Score(value=(7 * index) % 5 + 1) for index in range(30)], order=4, delay=2, window=12)
+    stretch, _ = watched([Score(value=(7 * place) % 5 + 1) for place in range(30)], order=4, delay=2, window=12)
 
     assert (stretch.latest.order, stretch.latest.delay, stretch.latest.n) == (4, 2, 12)
     assert len(stretch.windows.pen) == 19
@@ -113,7 +113,7 @@ def test_the_worst_recent_scores_are_listed_with_their_reasons():
 
     stretch, _ = watched(scores)
 
-    assert [(item.dialogue, item.value, item.reason) for item in stretch.worst] == [("s", 1, ""), ("a", 2, "no brand")]
+    assert [(one.dialogue, one.value, one.reason) for one in stretch.worst] == [("s", 1, ""), ("a", 2, "no brand")]
 
 
 def test_scores_are_ranked_against_people_without_anchors():

@@ -29,7 +29,7 @@ from theodolite.measurement.sequences import (
 
 
 def test_a_missing_score_is_refused_with_its_position():
-    with pytest.raises(InputError, match="1 of 3 are, the first at position 1"):
+    with pytest.raises(InputError, match="1 of 3 are, the first at place 1"):
         as_scores([1.0, float("nan"), 2.0])
 
 
@@ -56,7 +56,7 @@ def test_equal_scores_share_a_rank(scores):
 
 
 def by_pairs(scores):
-    return int(sum((scores[:index] > scores[index]).sum() for index in range(len(scores))))
+    return int(sum((scores[:place] > scores[place]).sum() for place in range(len(scores))))
 
 
 @pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 100, 1000, 1025])
@@ -81,13 +81,13 @@ def test_zero_scores_have_zero_inversions():
 def test_the_number_of_higher_predecessors_of_each_score_is_counted():
     scores = np.random.default_rng(5).integers(0, 90, 300).astype(float)
 
-    assert greater_before(scores).tolist() == [(scores[:index] > score).sum() for index, score in enumerate(scores)]
+    assert greater_before(scores).tolist() == [(scores[:place] > score).sum() for place, score in enumerate(scores)]
 
 
 def by_ends(scores, *, strict):
     longest = []
-    for index, score in enumerate(scores):
-        before = [longest[at] for at in range(index) if (scores[at] < score if strict else scores[at] <= score)]
+    for place, score in enumerate(scores):
+        before = [longest[at] for at in range(place) if (scores[at] < score if strict else scores[at] <= score)]
         longest.append(1 + max(before, default=0))
     return max(longest, default=0)
 

@@ -38,8 +38,8 @@ def test_equally_likely_shares_are_summed():
 @pytest.mark.parametrize(
     ("verdicts", "labels", "words"),
     [
-        ([True], [True, False], "must cover the same dialogues; got 1 and 2"),
-        ([True], ["yes"], "`labels` must be True .defect., False or None .not labelled.; got 'yes'"),
+        ([True], [True, False], "must be of the same dialogues; got 1 and 2"),
+        ([True], ["yes"], "`labels` must say True .defect., False or None .nobody looked.; got 'yes'"),
     ],
 )
 def test_invalid_lists_are_refused(verdicts, labels, words):
@@ -86,8 +86,8 @@ def test_dialogues_are_drawn_from_each_stratum_without_the_labelled_ones():
     plan = plan_labels(VERDICTS, PILOT, budget=100, seed=3)
 
     assert sum(plan.take.values()) == len(set(plan.dialogues)) == 100
-    assert all(PILOT[index] is None for index in plan.dialogues)
-    assert sum(VERDICTS[index] for index in plan.dialogues) == plan.take["defect"]
+    assert all(PILOT[place] is None for place in plan.dialogues)
+    assert sum(VERDICTS[place] for place in plan.dialogues) == plan.take["defect"]
 
 
 def test_most_labels_are_allocated_where_missed_defects_matter():

@@ -55,7 +55,7 @@ def test_ties_have_no_majority():
 def test_clusters_widen_the_interval(measure):
     votes = [["yes", "no"]] * 20 + [["no", "no"]] * 20
 
-    alone, together = measure(votes, clusters=None), measure(votes, clusters=[index // 10 for index in range(40)])
+    alone, together = measure(votes, clusters=None), measure(votes, clusters=[place // 10 for place in range(40)])
 
     assert together.high - together.low > alone.high - alone.low
     assert (together.n_clusters, alone.n_clusters) == (4, None)
@@ -72,7 +72,7 @@ def test_retest_agreement_is_alpha_over_votes():
 
 def test_retest_agreement_needs_two_votes_and_the_full_scale():
     assert isinstance(retest_alpha([["a"], ["b"]], categories="ab"), Undefined)
-    with pytest.raises(InputError, match=r"got .'c'.. Pass the full scale"):
+    with pytest.raises(InputError, match=r"got .'c'.. Give the full scale"):
         retest_alpha([["c", "a"]], categories="ab")
 
 

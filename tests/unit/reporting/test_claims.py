@@ -14,7 +14,7 @@ from theodolite.domain.flow import FILTERED_TEXT
 from theodolite.domain.run import FailureKind
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import application_dispositions, claim_text, claims_text, filtered_text
+from theodolite.reporting.queries.dispositions import application_accounts, claim_words, claims_text, filtered_text
 from theodolite.reporting.results.document import results_document
 
 CLAIM = Claim(text="Keeps <to> the policy.", kind=ClaimKind.CAPABILITY, scripts=("a",))
@@ -39,7 +39,7 @@ def evidence():
 
 
 def test_refusals_by_a_filter_and_failures_are_distinguished(evidence):
-    (account,) = application_dispositions(evidence.study, cases_of(evidence.answers))
+    (account,) = application_accounts(evidence.study, cases_of(evidence.answers))
 
     assert (len(account.filtered), account.filtered_replies) == (1, 1)
     assert [kind for kind, _ in account.failed] == [FailureKind.TIMED_OUT]
@@ -92,7 +92,7 @@ def test_the_report_shows_guardrails_refusals_and_claims(evidence):
     ],
 )
 def test_a_claim_in_words_has_its_counts(test, words):
-    assert claim_text(evidence_named("live").study, test) == words
+    assert claim_words(evidence_named("live").study, test) == words
 
 
 def test_a_summary_counts_claims_and_names_contradicting_ones():

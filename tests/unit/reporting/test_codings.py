@@ -10,7 +10,7 @@ import pytest
 from tests.contract.given import a_person_session
 from tests.fakes.codings import CONSENSUS, WORK, coded_evidence
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, reading_aids
+from tests.fakes.report import assets, words
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.session import SessionState
@@ -30,7 +30,7 @@ def evidence():
     coded = coded_evidence(replace(WORK, resolutions=(CONSENSUS,)))
     one = a_person_session(coded.run, application="blue", level=Level.FIELD_TESTING, state=SessionState.COMPLETE)
     sittings = tuple(replace(one, key=person, participant=person, task_done=done) for person, done in DONE.items())
-    return replace(coded, all_sessions=sittings)
+    return replace(coded, sittings=sittings)
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +50,13 @@ def test_the_results_file_conforms_to_its_schema(evidence, findings):
     assert (task["application"], task["sessions"], task["unsaid"], task["done"]["count"]) == ("blue", 3, 1, 1)
 
 
-def test_the_page_shows_themes_and_their_exclusions(evidence, findings):
-    subject = subject_of(evidence, findings, facts(), reading_aids())
+def test_the_page_shows_themes_and_what_they_exclude(evidence, findings):
+    subject = subject_of(evidence, findings, facts(), words())
     (block,) = theme_blocks(subject)
 
     assert block.table.texts[0] == ("vague", "blue, field testing", "1 of 4", "1 not coded by two")
     assert block.quotes == (("Rude!", "blue, field testing; cold"),)
-    assert task_lines(subject)[0] == "blue, field testing: 1 of 2; 1 session without an entry"
+    assert task_lines(subject)[0] == "blue, field testing: 1 of 2; 1 session without a word about it"
 
 
 def test_the_report_has_the_section_only_with_content(evidence, findings):
@@ -75,11 +75,11 @@ def test_unreleased_quotes_appear_nowhere(evidence, findings):
 
 
 def test_the_summary_reports_testers(evidence, findings):
-    told = " ".join(summary_text(evidence, findings, facts(), reading_aids()).split())
+    told = " ".join(summary_text(evidence, findings, facts(), words()).split())
 
     assert "Testers 5 responses of 5 testers in field testing" in told
-    assert "task completed by the testers' own account in field testing: blue 1 of 2" in told
-    assert "1 answer in free text not coded by two people yet" in told
+    assert "task done by own account in field testing: blue 1 of 2" in told
+    assert "1 answer in own words not coded by two yet" in told
 
 
 def rows(evidence, name):
@@ -91,18 +91,18 @@ def test_the_export_has_a_row_for_each_answer_of_testers(evidence):
     found = rows(evidence, "responses")
 
     assert len(found) == 10
-    assert {item["tester"] for item in found} == {"T001", "T002", "T003", "T004", "T005"}
-    assert [item["value"] for item in found if item["is_released"] == "yes"] == ["Rude!"]
-    assert {item["value"] for item in found if item["is_released"] == "no"} == {""}
+    assert {one["tester"] for one in found} == {"T001", "T002", "T003", "T004", "T005"}
+    assert [one["value"] for one in found if one["is_released"] == "yes"] == ["Rude!"]
+    assert {one["value"] for one in found if one["is_released"] == "no"} == {""}
 
 
 def test_the_export_has_codings_resolutions_and_the_codebook(evidence):
     codings, (resolution,) = rows(evidence, "codings"), rows(evidence, "coding_resolutions")
 
-    assert [coding["code"] for coding in codings].count("") == 2
-    assert {coding["coder"] for coding in codings} == {"C001", "C002"}
+    assert [one["code"] for one in codings].count("") == 2
+    assert {one["coder"] for one in codings} == {"C001", "C002"}
     assert (resolution["outcome"], resolution["code"], resolution["n_participants"]) == ("consensus", "cold", "2")
-    assert [row["code"] for row in rows(evidence, "codes")] == ["vague", "cold"]
+    assert [one["code"] for one in rows(evidence, "codes")] == ["vague", "cold"]
 
 
 def test_a_study_without_testers_has_no_tables_of_them(evidence):

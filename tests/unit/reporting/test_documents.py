@@ -19,7 +19,7 @@ from theodolite.reporting.documents import (
     markdown,
 )
 from theodolite.reporting.results.document import results_document
-from theodolite.reporting.text.reading_aids import ARIA_TERMS
+from theodolite.reporting.words.reading_aids import ARIA_TERMS
 
 PACK = (
     "datasheet",

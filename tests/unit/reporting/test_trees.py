@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grown_xstest
-from tests.fakes.report import assets, reading_aids, schema_named
+from tests.fakes.report import assets, schema_named, words
 from theodolite.domain.tree_form import design_of
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.report import report_html
@@ -37,7 +37,7 @@ def test_the_results_contain_the_tree_and_conform_to_their_schema(document):
     jsonschema.validate(document, schema_named("results"))
     (entry,) = document["trees"]
 
-    assert [item["application"] for item in entry["applications"]][:2] == ["llama2orig", "llama2new"]
+    assert [each["application"] for each in entry["applications"]][:2] == ["llama2orig", "llama2new"]
     assert {"node", "value", "low", "high", "n", "outcomes", "n_dialogues"} < set(entry["applications"][0]["nodes"][0])
 
 
@@ -46,7 +46,7 @@ def test_the_design_in_the_results_can_be_read_back(measured, document):
 
 
 def test_the_summary_names_the_highest_branch_of_each_application_and_no_score(measured):
-    text = " ".join(summary_text(*measured, facts(), reading_aids()).split())
+    text = " ".join(summary_text(*measured, facts(), words()).split())
 
     assert "Tree by-guideline, the highest branch of each: llama2orig over-refusing 0.3" in text
 
@@ -72,7 +72,7 @@ def test_a_leaf_lists_its_answers_with_annotator_and_version(measured, page):
     assert f'href="#d/{one.session}"' in tree
     assert f"{found.trees[0].application} {version}" in tree
     assert "Answers 26 to 50 of" in tree
-    assert "are in the tree's file" in tree.replace("&#39;", "'")
+    assert "stand in the tree's own file" in tree.replace("&#39;", "'")
 
 
 def test_applications_are_related_without_a_ranking(document, page):

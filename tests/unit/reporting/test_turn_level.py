@@ -1,4 +1,4 @@
-"""Estimate, disposition, label distribution and reading list agree where questions are asked at each turn."""
+"""Estimate, account, label distribution and reading list agree where questions are asked at each turn."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from theodolite.reporting.page.rates import spreads
 from theodolite.reporting.page.review import chips_of, first_reads
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import disposition_text, dispositions_of
+from theodolite.reporting.queries.dispositions import account_text, accounts_of
 from theodolite.reporting.terminal.show import verdict_text
-from theodolite.reporting.text.reading_aids import read_reading_aids
+from theodolite.reporting.words.reading_aids import read_words
 
 
 def subject(*dialogues):
@@ -27,7 +27,7 @@ def subject(*dialogues):
         study.session(f"d{number}")
         study.answer("rule", f"d{number}", *answers)
     evidence = study.evidence()
-    return subject_of(evidence, measure_study(evidence), facts(), read_reading_aids(assets()["reading_aids.yaml"]))
+    return subject_of(evidence, measure_study(evidence), facts(), read_words(assets()["words.yaml"]))
 
 
 def chip(found, name):
@@ -70,10 +70,10 @@ def test_a_defect_to_review_first_is_labelled_as_a_defect(request, name):
 @pytest.mark.parametrize(("name", "n"), [("defects", 3), ("half_read", 2)])
 def test_the_disposition_counts_the_dialogues_of_the_rate(request, name, n):
     found = request.getfixturevalue(name)
-    (disposition,) = dispositions_of(found.study, cases_of(found.evidence.answers))
+    (account,) = accounts_of(found.study, cases_of(found.evidence.answers))
 
-    assert disposition.labelled.n == n
-    assert disposition_text(disposition).startswith(f"{n} planned: {n} judged, 0 failed")
+    assert account.labelled.n == n
+    assert account_text(account).startswith(f"{n} planned: {n} judged, 0 failed")
 
 
 def test_a_dialogue_with_a_parseable_label_is_not_listed_as_unparseable(half_read):
@@ -83,9 +83,9 @@ def test_a_dialogue_with_a_parseable_label_is_not_listed_as_unparseable(half_rea
 def test_a_dialogue_without_a_deciding_turn_is_unparseable_everywhere():
     found = subject(("yes", Outcome.UNPARSEABLE))
     (rate,) = found.rates
-    (disposition,) = found.dispositions
+    (account,) = found.accounts
 
-    assert (rate.measurement.outcomes.unparseable, disposition.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
+    assert (rate.measurement.outcomes.unparseable, account.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
         1,
     ) * 3
 
@@ -93,10 +93,10 @@ def test_a_dialogue_without_a_deciding_turn_is_unparseable_everywhere():
 def test_a_value_outside_the_scale_is_unparseable_everywhere():
     found = subject(("perhaps", "yes"))
     (rate,) = found.rates
-    (disposition,) = found.dispositions
+    (account,) = found.accounts
     (spread,) = spreads(found)
 
-    assert (rate.measurement.outcomes.unparseable, disposition.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
+    assert (rate.measurement.outcomes.unparseable, account.n(Outcome.UNPARSEABLE), chip(found, "unparseable")) == (
         1,
     ) * 3
     assert [bar.label for bar in spread.rows[0][2]] == ["unparseable"]
@@ -110,7 +110,7 @@ def test_annotators_disagree_on_a_dialogue_if_different_turns_decide():
     study.answer("first", "d1", "yes", "yes")
     study.answer("second", "d1", "yes", "no")
     evidence = study.evidence()
-    found = subject_of(evidence, measure_study(evidence), facts(), read_reading_aids(assets()["reading_aids.yaml"]))
+    found = subject_of(evidence, measure_study(evidence), facts(), read_words(assets()["words.yaml"]))
 
     assert chip(found, "disagreement") == 1
 

@@ -19,8 +19,8 @@ from theodolite.store.executor import (
     PERIOD_S,
     Cadence,
     Commit,
-    DatabaseLocation,
     KeepReply,
+    Place,
     Write,
     Writer,
     translate,
@@ -40,8 +40,8 @@ EXPECTED = {
 
 
 @pytest.fixture
-def location(tmp_path: Path) -> DatabaseLocation:
-    return DatabaseLocation({"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "theodolite.db")}, tmp_path)
+def place(tmp_path: Path) -> Place:
+    return Place({"ENGINE": "django.db.backends.sqlite3", "NAME": str(tmp_path / "theodolite.db")}, tmp_path)
 
 
 def test_every_database_error_is_known() -> None:
@@ -51,12 +51,12 @@ def test_every_database_error_is_known() -> None:
 
 
 @pytest.mark.parametrize("error", EXPECTED, ids=lambda error: error.__name__)
-def test_every_database_error_is_translated(error: type[utils.Error], location: DatabaseLocation) -> None:
-    assert type(translate(error("what it says"), location)) is EXPECTED[error]
+def test_every_database_error_is_translated(error: type[utils.Error], place: Place) -> None:
+    assert type(translate(error("what it says"), place)) is EXPECTED[error]
 
 
-def test_a_duplicate_write_is_a_conflict(location: DatabaseLocation) -> None:
-    assert isinstance(translate(utils.IntegrityError("UNIQUE constraint failed: a.b"), location), Conflict)
+def test_a_duplicate_write_is_a_conflict(place: Place) -> None:
+    assert isinstance(translate(utils.IntegrityError("UNIQUE constraint failed: a.b"), place), Conflict)
 
 
 @pytest.mark.parametrize(
@@ -64,37 +64,37 @@ def test_a_duplicate_write_is_a_conflict(location: DatabaseLocation) -> None:
     [
         ("database or disk is full", "MiB are free"),
         ("could not extend file: No space left on device", "MiB are free"),
-        ("database is locked", "Another program is using it"),
-        ("canceling statement due to lock timeout", "Another program is using it"),
-        ("attempt to write a readonly database", "write"),
-        ("unable to open database file", "is writable,"),
-        ("database disk image is malformed", "this program. Restore a copy,"),
-        ("file is not a database", "this program. Restore a copy,"),
+        ("database is locked", "Another program holds it"),
+        ("canceling statement due to lock timeout", "Another program holds it"),
+        ("attempt to write a readonly database", "right to write"),
+        ("unable to open database file", "may be written to"),
+        ("database disk image is malformed", "Put a copy of it back"),
+        ("file is not a database", "Put a copy of it back"),
         ("connection refused", "can be reached"),
     ],
 )
-def test_the_advice_matches_the_error(said: str, advice: str, location: DatabaseLocation) -> None:
-    location.last_written = "the dialogue `d004`"
+def test_the_advice_matches_the_error(said: str, advice: str, place: Place) -> None:
+    place.last_written = "the dialogue `d004`"
 
-    message = str(translate(utils.OperationalError(said), location))
+    message = str(translate(utils.OperationalError(said), place))
 
     assert said in message
     assert advice in message
-    assert "Last write: the dialogue `d004`" in message
+    assert "Written last: the dialogue `d004`" in message
     assert message.endswith("run the same command again.")
 
 
 def test_a_server_is_named_without_its_password(tmp_path: Path) -> None:
     server = {"ENGINE": "django.db.backends.postgresql", "NAME": "lab", "HOST": "db.example", "PASSWORD": "secret"}
 
-    message = str(translate(utils.OperationalError("gone"), DatabaseLocation(server, tmp_path)))
+    message = str(translate(utils.OperationalError("gone"), Place(server, tmp_path)))
 
     assert "`lab` on db.example" in message
     assert "secret" not in message
 
 
-def test_an_unwritable_folder_is_translated_too(location: DatabaseLocation) -> None:
-    with pytest.raises(StorageUnavailable, match="No space"), location.translated():
+def test_an_unwritable_folder_is_translated_too(place: Place) -> None:
+    with pytest.raises(StorageUnavailable, match="No space"), place.translated():
         raise OSError(28, "No space left on device")
 
 

@@ -70,9 +70,7 @@ async def test_a_damaged_file_is_moved_aside_and_a_new_one_created(path: Path, t
     await cache.keep(kept(3))
 
     assert (found, await cache.find(kept(3).key)) == (None, kept(3))
-    assert told == [
-        f"the response cache was damaged; it was set aside as `{CACHE_NAME}.damaged-1` and a new one was created"
-    ]
+    assert told == [f"the response cache was damaged; it was set aside as `{CACHE_NAME}.damaged-1` and a new one begun"]
     assert path.with_name(f"{CACHE_NAME}.damaged-1").exists()
     cache.close()
 
@@ -97,19 +95,19 @@ async def test_a_file_that_cannot_be_opened_disables_the_cache_once(tmp_path: Pa
 
     assert await cache.find(kept().key) is None
     assert len(told) == 1
-    assert told[0].endswith("the run continues without it")
+    assert told[0].endswith("the run goes on without it")
     cache.close()
 
 
-async def test_a_locked_file_causes_no_delay(path: Path, told: list[str], monkeypatch) -> None:
+async def test_a_locked_file_delays_nobody(path: Path, told: list[str], monkeypatch) -> None:
     await filled(path)
-    monkeypatch.setattr(response_cache, "_LOCK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(response_cache, "_PATIENCE_S", 0.05)
     cache = ResponseCache(path, tell=told.append)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         await cache.keep(kept(7))
 
-    assert told == ["the response cache cannot be used (database is locked); the run continues without it"]
+    assert told == ["the response cache cannot be used (database is locked); the run goes on without it"]
     cache.close()
 
 

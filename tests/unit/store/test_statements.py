@@ -15,8 +15,8 @@ def bound(model, column, value):
     """Return what would be bound for one column."""
     form = _insertion(model)
     names = [field.attname for field in model._meta.concrete_fields if not field.primary_key]
-    index = names.index(column)
-    return form.bound({**dict.fromkeys(names), column: value})[index]
+    place = names.index(column)
+    return form.bound({**dict.fromkeys(names), column: value})[place]
 
 
 def test_every_column_except_the_primary_key_is_named():

@@ -22,7 +22,7 @@ async def store(database):
     for new_run in (False, True):
         run = store.open_run(mine, plan, new_run=new_run)
         store.add_units(run, session_units(mine, run, sessions), adopt=False)
-    first, _second = store.acquire(run, UnitKind.SESSION, owner="w1", limit=2, lease_s=60)
+    first, _second = store.claim(run, UnitKind.SESSION, owner="w1", limit=2, lease_s=60)
     paid = reply(tokens_in=100, tokens_out=20, cost_microusd=1_500_000)
     await store.append(first.key, JournalEntry(position=0, request_hash="0" * 64, reply=paid))
     failure = Failure(

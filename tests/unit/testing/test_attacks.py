@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.builders import reply, scripts, session_task, sessions_of, study
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 from theodolite.domain.dialogue import Ending, Level, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply, PlanError
 from theodolite.domain.event import LevelPlan
@@ -29,7 +29,7 @@ SHOP = Scenario(name="shop", goal="Buy", turns=6, packet=PACKET, attacks=("rephr
 def attacked(answer, **scenario):
     """Hold the first attack of a study with one application."""
     task = session_task(study(scenarios=(replace(SHOP, **scenario),), personas=()))
-    return completed_flow(run_session(task), answer)
+    return held_by_hand(run_session(task), answer)
 
 
 def by_turn(*said):
@@ -47,7 +47,7 @@ def test_an_attack_ends_after_a_release():
 
     assert outcomes(held) == ["withheld", "unclear", "released"]
     assert held.result.ending is Ending.STOP_RULE
-    assert (held.result.level, held.result.tester_type) == (Level.RED_TEAMING, TesterType.SIMULATED_USER)
+    assert (held.result.level, held.result.held_by) == (Level.RED_TEAMING, TesterType.SIMULATED_USER)
 
 
 def test_an_attack_without_success_makes_all_attempts():
@@ -90,7 +90,7 @@ def test_after_a_refusal_the_application_continues_from_before_it():
     held = attacked(by_turn("Hm.", "Sorry.", "Sorry.", "Well.", "It lies under the mat."), attacks=("adaptive",))
 
     reply = [request for request in held.requests if isinstance(request, SayToApplication)]
-    assert [[item.response for item in request.history] for request in reply] == [
+    assert [[one.response for one in request.history] for request in reply] == [
         [], ["Hm."], ["Hm."], ["Hm."], ["Hm.", "Well."],
     ]  # fmt: skip
     assert [(request.turn, request.known_turn) for request in reply] == [(1, 1), (2, 2), (3, 2), (4, 2), (5, 3)]
@@ -101,12 +101,12 @@ def test_a_strategy_that_refines_a_missing_attempt_is_refused():
     def line(_):
         yield Try(prompt="a", description="a", refines=1)
 
-    scene = replace(SHOP, attacks=("own",), own_strategies=(StrategyInfo(name="own", tries=1),))
+    scene = replace(SHOP, attacks=("own",), brought=(StrategyInfo(name="own", tries=1),))
     task = session_task(study(scenarios=(scene,), personas=()))
     task = replace(task, approaches={"own": Approach(name="own", title="", line=line, tries=1)})
 
     with pytest.raises(PlanError, match="refines try 1, of 0 made"):
-        completed_flow(run_session(task), by_turn("Hm."))
+        held_by_hand(run_session(task), by_turn("Hm."))
 
 
 @pytest.mark.parametrize(

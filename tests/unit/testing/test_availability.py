@@ -20,8 +20,8 @@ from theodolite.testing.availability import (
     Openness,
     best_number,
     hours_of,
-    index_after,
     n_avoided,
+    place_after,
     topic_tallies,
     topics_version,
 )
@@ -72,11 +72,11 @@ def test_a_session_started_before_the_choice_counts_as_offered() -> None:
 def test_a_less_sensitive_session_follows_a_sensitive_one_and_avoided_ones_are_skipped() -> None:
     cells = ["forum", "forum", "shop", "shop"]
 
-    assert index_after(cells, [], (), {"forum"}) == 0
-    assert index_after(cells, [0], (), {"forum"}) == 2
-    assert index_after(cells, [0, 2], (), {"forum"}) == 1
-    assert index_after(cells, [], {"forum"}, {"forum"}) == 2
-    assert index_after(cells, [2, 3], {"forum"}, {"forum"}) is None
+    assert place_after(cells, [], (), {"forum"}) == 0
+    assert place_after(cells, [0], (), {"forum"}) == 2
+    assert place_after(cells, [0, 2], (), {"forum"}) == 1
+    assert place_after(cells, [], {"forum"}, {"forum"}) == 2
+    assert place_after(cells, [2, 3], {"forum"}, {"forum"}) is None
 
 
 def test_other_wording_is_another_version_and_no_topics_have_none() -> None:

@@ -47,7 +47,7 @@ def test_without_bindings_the_design_is_unchanged() -> None:
 def test_each_application_is_tested_in_its_own_scenarios() -> None:
     sessions = planned_sessions(bound_study(travel=("travel",), tv=("tv", "meal")))
 
-    met = Counter((session.application, session.scenario) for session in sessions)
+    met = Counter((one.application, one.scenario) for one in sessions)
 
     assert met == {
         ("bot-travel", "travel"): 2,
@@ -71,7 +71,7 @@ def test_a_binding_changes_the_plan_and_not_the_application_version() -> None:
     plain, bound = bound_study(), bound_study(travel=("travel",))
     swapped = bound_study(travel=("meal",))
 
-    assert len({draw_plan(item)[0].run_fingerprint for item in (plain, bound, swapped)}) == 3
+    assert len({draw_plan(one)[0].run_fingerprint for one in (plain, bound, swapped)}) == 3
     assert plain.application_version("bot-travel") == bound.application_version("bot-travel")
 
 
@@ -111,5 +111,5 @@ def test_within_subjects_every_slot_contains_every_bound_application_once() -> N
     seats = [drawn.cells(seat) for seat in range(drawn.block())]
 
     assert all({cell.application for cell in seat} == set(NAMES) for seat in seats)
-    follows = Counter((item.application, other.application) for seat in seats for item, other in pairwise(seat))
+    follows = Counter((one.application, other.application) for seat in seats for one, other in pairwise(seat))
     assert len(set(follows.values())) == 1

@@ -72,7 +72,7 @@ def rules(persona: Persona = ANA, task: Task = Task.CHAT, material: str = "FACTS
 
 def test_every_task_has_separate_rules():
     assert set(TASKS) == set(Task)
-    assert len({item.text for item in TASKS.values()}) == len(Task)
+    assert len({one.words for one in TASKS.values()}) == len(Task)
 
 
 @pytest.mark.parametrize("task", Task)
@@ -81,7 +81,7 @@ def test_the_simulated_user_receives_persona_goal_and_task(task):
 
     assert "You are Ana." in told
     assert "Buy a mixer" in told
-    assert TASKS[task].text in told
+    assert TASKS[task].words in told
     assert "write [END]" in told
 
 

@@ -22,9 +22,9 @@ def sessions_of(event, of=None):
 def test_cells_without_messages_are_missing_sessions():
     sessions = sessions_of(an_open_event())
 
-    assert [sessions.label(index) for index in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
-    assert {sessions.setting(index).tester_type for index in range(len(sessions))} == {TesterType.PERSON}
-    assert {sessions.setting(index).kind for index in range(len(sessions))} == {plan.TesterKind.SLOT}
+    assert [sessions.label(place) for place in range(len(sessions))] == ["p001", "p002", "p003", "p004"]
+    assert {sessions.setting(place).held_by for place in range(len(sessions))} == {TesterType.PERSON}
+    assert {sessions.setting(place).kind for place in range(len(sessions))} == {plan.TesterKind.SLOT}
 
 
 def test_a_dialogue_fills_its_cell_and_a_second_one_is_another_session():
@@ -74,7 +74,7 @@ def test_an_application_without_replies_is_a_failure_and_a_withdrawal_is_named()
 
     found = failures_of(event.study, event.dialogues.summaries("small"))
 
-    assert [(item.label, item.party, item.kind) for item in found] == [
+    assert [(one.label, one.party, one.kind) for one in found] == [
         ("p001", FailureSource.APPLICATION, FailureKind.TIMED_OUT),
         ("p002", FailureSource.PERSON, FailureKind.WITHDRAWN),
     ]

@@ -44,9 +44,7 @@ def test_personas_are_not_combined_with_scripts_without_a_goal_unless_named():
         Scenario(name="b", scripts=scripts("t"), personas=("people",)),
     )
 
-    met = Counter(
-        session.scenario for session in sessions_of(study(scenarios=(cases, named), personas=(group("Ana", "Ben"),)))
-    )
+    met = Counter(one.scenario for one in sessions_of(study(scenarios=(cases, named), personas=(group("Ana", "Ben"),))))
 
     assert met == {"a": 1, "b": 3}
 
@@ -56,8 +54,8 @@ def test_personas_are_simulated_users_and_scripts_are_scripts():
 
     ana, script = sessions_of(study(scenarios=(scene,), personas=(group("Ana"),)))
 
-    assert (ana.tester_type, ana.cluster) == (TesterType.SIMULATED_USER, "people-1")
-    assert (script.tester_type, script.cluster) == (TesterType.SCRIPT, "s")
+    assert (ana.held_by, ana.cluster) == (TesterType.SIMULATED_USER, "people-1")
+    assert (script.held_by, script.cluster) == (TesterType.SCRIPT, "s")
     assert ana.level is Level.MODEL_TESTING
 
 
@@ -102,7 +100,7 @@ def test_recorded_dialogues_are_in_the_order_of_their_file():
     sessions = sessions_of(OLD, *rows)
 
     assert [session.label for session in sessions] == ["old/b", "old/a", "old/b#2"]
-    assert {session.tester_type for session in sessions} == {TesterType.RECORDED}
+    assert {session.held_by for session in sessions} == {TesterType.RECORDED}
     assert {session.scenario for session in sessions} == {"recorded"}
 
 
@@ -134,7 +132,7 @@ def test_live_and_recorded_applications_share_one_plan():
     ],
 )
 def test_duplicate_dialogue_labels_are_refused(rows):
-    with pytest.raises(PlanError, match="two dialogues would be named"):
+    with pytest.raises(PlanError, match="two dialogues would be called"):
         sessions_of(OLD, *rows)
 
 
@@ -164,11 +162,11 @@ def test_a_plan_is_determined_by_the_hash_of_its_study():
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"personas": ()}, "no tester for `bot`"),
-        ({"scenarios": ()}, "no tester for `bot`"),
+        ({"personas": ()}, "nobody speaks to `bot`"),
+        ({"scenarios": ()}, "nobody speaks to `bot`"),
         ({"applications": (recorded(),)}, "plans no dialogue"),
         ({"personas": (group("Ana", "Ana"),)}, "`d002` is the same dialogue as `d001`"),
-        ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would be counted twice"),
+        ({"scenarios": (Scenario(name="a", scripts=scripts("s", "s")),)}, "would count twice"),
     ],
 )
 def test_an_impossible_plan_states_why(parts, words):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.builders import group, reply, scripts, session_task, study, turn
-from tests.fakes.clients import completed_flow, usual_answer
+from tests.fakes.clients import held_by_hand, usual_answer
 from theodolite.domain.dialogue import Ending, Passage, TesterType
 from theodolite.domain.errors import ContentRefused, EmptyReply
 from theodolite.domain.flow import CONTENT_FILTER, FILTERED_TEXT, AskModel, SayToApplication, Speaker
@@ -25,7 +25,7 @@ def searched(*prompts):
     def search(query):
         return () if query == "nothing" else (Passage(name="faq, paragraph 1", text=f"About {query}."),)
 
-    return completed_flow(run_session(replace(task, search=search)))
+    return held_by_hand(run_session(replace(task, search=search)))
 
 
 def test_every_turn_has_the_passages_of_its_own_prompt():
@@ -65,12 +65,12 @@ def test_material_shared_by_all_turns_belongs_to_the_dialogue(contexts, shared, 
 
     context, kept = with_shared_context(turns)
 
-    assert (context, [item.context for item in kept]) == (shared, left)
+    assert (context, [one.context for one in kept]) == (shared, left)
 
 
 def followed(script, answer=usual_answer, **scenario):
     scene = Scenario(name="shop", scripts=(script,), **scenario)
-    return completed_flow(run_session(session_task(study(scenarios=(scene,), personas=()))), answer)
+    return held_by_hand(run_session(session_task(study(scenarios=(scene,), personas=()))), answer)
 
 
 def test_a_reply_withheld_by_the_filter_of_the_application_is_a_turn():
@@ -84,9 +84,9 @@ def test_a_reply_withheld_by_the_filter_of_the_application_is_a_turn():
 def test_a_script_runs_to_its_end():
     held = followed(scripts("s", turns=2)[0])
 
-    assert [item.prompt for item in held.result.turns] == ["s 1", "s 2"]
+    assert [one.prompt for one in held.result.turns] == ["s 1", "s 2"]
     assert held.result.ending is Ending.SCRIPT_END
-    assert held.result.tester_type is TesterType.SCRIPT
+    assert held.result.held_by is TesterType.SCRIPT
     assert held.result.persona is None
 
 
@@ -117,7 +117,7 @@ def played(*said, turns=3, **scenario):
     def answer(request):
         return next(words) if isinstance(request, AskModel) else f"on {request.prompt}"
 
-    return completed_flow(run_session(task), answer)
+    return held_by_hand(run_session(task), answer)
 
 
 def test_a_simulated_user_and_an_application_take_turns():
@@ -130,7 +130,7 @@ def test_a_simulated_user_and_an_application_take_turns():
         (3, "c", "on c"),
     ]
     assert held.result.ending is Ending.TURN_LIMIT
-    assert held.result.tester_type is TesterType.SIMULATED_USER
+    assert held.result.held_by is TesterType.SIMULATED_USER
 
 
 def test_the_simulated_user_sees_the_dialogue_with_roles_swapped():
@@ -175,7 +175,7 @@ def test_a_scenario_may_have_a_separate_stop_word():
 
 
 def test_a_user_who_leaves_before_the_first_message_has_no_dialogue():
-    with pytest.raises(EmptyReply, match="`Ana` ended the dialogue before the first prompt"):
+    with pytest.raises(EmptyReply, match="`Ana` ended the dialogue before it began"):
         played("[END]")
 
 
@@ -184,7 +184,7 @@ def test_a_simulated_user_with_a_short_memory_sees_the_last_turns_only():
     words = iter("abc")
     task = session_task(study(personas=(people,), scenarios=(Scenario(name="shop", turns=3),)))
 
-    held = completed_flow(run_session(task), lambda asked: next(words) if isinstance(asked, AskModel) else "ok")
+    held = held_by_hand(run_session(task), lambda asked: next(words) if isinstance(asked, AskModel) else "ok")
 
     first, second, third = (asked.messages[1:] for asked in held.requests[::2])
     assert [message.text for message in first] == [OPENING]
@@ -198,7 +198,7 @@ def test_a_row_may_contain_the_material_of_its_dialogue():
     packet = Packet(sources=(SourceText(name="s", text="Facts."),))
     scene = Scenario(name="shop", task=Task.SUMMARISATION, packet=packet)
 
-    held = completed_flow(run_session(session_task(study(personas=(people,), scenarios=(scene,)))))
+    held = held_by_hand(run_session(session_task(study(personas=(people,), scenarios=(scene,)))))
 
     asked, said = held.requests
     assert "A long letter." in asked.messages[0].text
@@ -220,16 +220,16 @@ def test_a_fixed_first_prompt_is_sent_without_calling_the_model():
 def test_turns_state_the_positions_of_their_texts_in_the_journal():
     held = played("b", "c [END]", starter="Good day", turns=9)
 
-    positions = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
-    assert positions == [(None, 0), (1, 2), (None, 4)]
-    for item in held.result.turns:
-        assert held.journal[item.response_at].reply.text == item.response
+    places = [(turn.prompt_at, turn.response_at) for turn in held.result.turns]
+    assert places == [(None, 0), (1, 2), (None, 4)]
+    for one in held.result.turns:
+        assert held.journal[one.response_at].reply.text == one.response
     assert held.journal[1].reply.text == "b"
 
 
 def test_braces_in_a_persona_are_plain_text():
     people = group("Ana", text="{% raw %}{persona} {{x}} {0}{% endraw %}")
 
-    held = completed_flow(run_session(session_task(study(personas=(people,)))))
+    held = held_by_hand(run_session(session_task(study(personas=(people,)))))
 
     assert "{persona} {{x}} {0}" in held.requests[0].messages[0].text

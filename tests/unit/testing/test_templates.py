@@ -211,7 +211,7 @@ def test_a_malformed_template_is_known_before_there_are_values(text, line, words
 
     assert refusal is not None
     assert (refusal.line, refusal.malformed) == (line, malformed)
-    assert words in refusal.message
+    assert words in refusal.words
 
 
 @pytest.mark.parametrize("text", ["", "{{ a }}", "{{ a / 0 }}", "{{ a.b }}"])

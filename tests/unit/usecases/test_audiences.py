@@ -44,7 +44,7 @@ def test_the_report_of_a_team_contains_no_other_application(own):
 
     assert [name for name in SYSTEMS if name in page] == [own]
     assert [name for name in SYSTEMS if name in results] == [own]
-    assert {item["application"] for item in results_document(evidence, findings, facts())["sessions"]} == {own}
+    assert {one["application"] for one in results_document(evidence, findings, facts())["sessions"]} == {own}
 
 
 def test_a_team_has_the_rates_of_the_whole_report():
@@ -53,12 +53,12 @@ def test_a_team_has_the_rates_of_the_whole_report():
     def rates(of):
         document = results_document(of, measure_study(of), facts())
         return [
-            (item["subject"]["rule"], item["value"], item["n"])
-            for item in document["estimates"]
-            if item["measure"] == "defect_rate"
-            and item["subject"]["application"] == "llama2new"
-            and item["subject"]["annotators"] == ["reference"]
-            and not item["subject"].get("group")
+            (one["subject"]["rule"], one["value"], one["n"])
+            for one in document["estimates"]
+            if one["measure"] == "defect_rate"
+            and one["subject"]["application"] == "llama2new"
+            and one["subject"]["annotators"] == ["reference"]
+            and not one["subject"].get("group")
         ]
 
     assert len(rates(evidence)) == 3
@@ -127,29 +127,29 @@ def test_a_published_series_reveals_no_other_team():
 def test_undecided_identifiers_are_redacted_for_a_team_and_withheld_from_the_public():
     records = curate(xstest_evidence())
     findings = findings_in(records)
-    labels = {finding.dialogue for finding in findings}
+    labels = {one.dialogue for one in findings}
 
     team = for_team(records, SYSTEMS, findings)
     public = for_public(records, findings)
 
     assert not any(
-        finding.words in turn.response
-        for finding in findings
+        one.words in turn.response
+        for one in findings
         for d in team.dialogues
         for turn in d.turns
-        if d.label == finding.dialogue
+        if d.label == one.dialogue
     )
-    withheld = {dialogue.label for dialogue in public.dialogues if dialogue.withheld == NOT_RELEASED}
+    withheld = {one.label for one in public.dialogues if one.withheld == NOT_RELEASED}
     assert withheld == labels
 
 
 def test_texts_with_decided_identifiers_are_released_to_the_public():
     records = curate(xstest_evidence())
-    findings = [replace(finding, decision=ReviewDecision.REDACT) for finding in findings_in(records)]
+    findings = [replace(one, decision=ReviewDecision.REDACT) for one in findings_in(records)]
 
     public = for_public(records, findings)
 
-    assert not any(dialogue.withheld == NOT_RELEASED for dialogue in public.dialogues)
+    assert not any(one.withheld == NOT_RELEASED for one in public.dialogues)
 
 
 def test_dialogues_of_people_who_opted_out_have_no_text_and_still_count():

@@ -108,18 +108,18 @@ def answering(text: str) -> type:
             "answered in an unknown form: `GetResponse` returned no `succ",
         ),
         (made(GetResponse=returning({"success": True, "response": 7})), "`response` is an int; expected text"),
-        (made(GetResponse=returning({"success": False, "response": "busy"})), "it reported a failure: busy"),
+        (made(GetResponse=returning({"success": False, "response": "busy"})), "it says that it failed: busy"),
         (
             made(GetResponse=raising(KeyError("session"))),
             "a greeting and 1 more call: answered with an error: `GetResponse` raised KeyError",
         ),
-        (answering(""), "a greeting and 1 more call: returned an empty reply"),
+        (answering(""), "a greeting and 1 more call: gave an empty reply"),
         (answering("<p>Hello <b>you</b></p>"), "replies with HTML such as `<p>`; expected text or Markdown"),
         (answering("1 <p 2\n" * 9 + "<br>"), "replies with HTML such as `<br>`"),
         (answering("Salt &amp; pepper"), "replies with HTML such as `&amp;`"),
-        (Alone, "answered with an error: `Alone()` gave two open sessions the same"),
+        (Alone, "answered with an error: `Alone()` gave two open sessions one and the same"),
         (Sticky, "state survives `StartSession`"),
-        (Shared, "knows content of another session;"),
+        (Shared, "knows in one session what was said in another one"),
     ],
 )
 async def test_deviations_of_real_classes_are_errors(kind: type, words: str) -> None:
@@ -135,7 +135,7 @@ async def test_deviations_of_real_classes_are_errors(kind: type, words: str) -> 
         (made(OpenConnection=returning((True, "welcome"))), "`OpenConnection` returned a tuple"),
         (made(OpenConnection=returning("key")), "`OpenConnection` returned a text, taken as True"),
         (made(CloseConnection=returning(None)), "`CloseConnection` returned None"),
-        (made(GetVersion=lambda: "1"), "`GetVersion` has no `self`"),
+        (made(GetVersion=lambda: "1"), "`GetVersion` takes no `self`"),
     ],
 )
 async def test_clear_deviations_are_notes(kind: type, words: str) -> None:
@@ -170,7 +170,7 @@ async def test_text_leaking_between_sessions_is_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [(EmptyReply("no text"), "returned an empty reply: no text"), (ServerFault("500"), "answered with an error: 500")],
+    [(EmptyReply("no text"), "gave an empty reply: no text"), (ServerFault("500"), "answered with an error: 500")],
 )
 async def test_each_kind_of_failure_is_named(error: GatewayError, words: str) -> None:
     found = await examine("app", FakeApplication(lambda _: error))
@@ -219,7 +219,7 @@ async def test_an_unreachable_address_is_not_called() -> None:
 
 
 async def test_identical_replies_to_every_prompt_give_a_note() -> None:
-    assert "gave the same reply to every prompt" in notes(await examine("app", FakeApplication(lambda _: "Hm.")))[-1]
+    assert "said the same words to every prompt" in notes(await examine("app", FakeApplication(lambda _: "Hm.")))[-1]
 
 
 async def test_a_slow_application_gives_a_note() -> None:

@@ -69,4 +69,4 @@ def test_a_score_of_a_question_about_turns_is_that_of_the_deciding_turn(answers,
 
     history = history_of_runs(RunStore(small), small.evidence().study, Watched())
 
-    assert [(item.outcome, item.defect) for item in history.scores] == [score]
+    assert [(one.outcome, one.defect) for one in history.scores] == [score]

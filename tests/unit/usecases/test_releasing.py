@@ -36,8 +36,8 @@ def draw(seed: int = 1) -> partial[str]:
 
 def rates(evidence) -> list[tuple[object, ...]]:
     document = results_document(evidence, measure_study(evidence), facts())
-    kept = [item for item in document["estimates"] if item["measure"] == "defect_rate" and item["value"] is not None]
-    return sorted((item["subject"]["application"], item["subject"]["rule"], item["value"], item["n"]) for item in kept)
+    kept = [one for one in document["estimates"] if one["measure"] == "defect_rate" and one["value"] is not None]
+    return sorted((one["subject"]["application"], one["subject"]["rule"], one["value"], one["n"]) for one in kept)
 
 
 @pytest.mark.parametrize("evidence", [live_evidence, xstest_evidence])
@@ -46,7 +46,7 @@ def test_a_complete_release_has_the_rates_of_the_report(evidence):
     released = released_evidence(anonymised(curate(original), draw()))
 
     # Final labels and judges keep their names; people are renamed, so their rates are compared as a list.
-    assert [rate[2:] for rate in rates(released)] == [rate[2:] for rate in rates(original)]
+    assert [one[2:] for one in rates(released)] == [one[2:] for one in rates(original)]
 
 
 def test_a_public_study_contains_no_address_key_or_row_and_can_be_loaded():
@@ -61,10 +61,10 @@ def test_a_public_study_contains_no_address_key_or_row_and_can_be_loaded():
 
 def test_names_of_annotators_are_pseudonyms():
     records = anonymised(curate(xstest_evidence()), draw())
-    names = [annotator.name for annotator in records.study.annotators]
+    names = [one.name for one in records.study.annotators]
 
     assert names == ["gpt-4", "keywords", "annotator-001", "annotator-002"]
-    assert {annotation.annotator for annotation in records.annotations} == set(names)
+    assert {one.annotator for one in records.annotations} == set(names)
 
 
 def test_an_identifier_is_replaced_in_its_dialogue_and_in_the_labels_about_it():
@@ -75,7 +75,7 @@ def test_an_identifier_is_replaced_in_its_dialogue_and_in_the_labels_about_it():
     told = replace(first, turns=(turn, *first.turns[1:]))
     records = replace(records, dialogues=(told, *records.dialogues[1:]))
 
-    findings = [replace(finding, decision=ReviewDecision.REDACT) for finding in findings_in(records)]
+    findings = [replace(one, decision=ReviewDecision.REDACT) for one in findings_in(records)]
     turn = redacted_records(records, findings).dialogues[0].turns[0]
 
     assert turn.prompt == "My name is [person's name removed]."
@@ -85,8 +85,7 @@ def test_an_identifier_is_replaced_in_its_dialogue_and_in_the_labels_about_it():
 def test_a_confirmed_harmless_identifier_is_unchanged():
     records = curate(xstest_evidence())
     findings = [
-        replace(finding, decision=ReviewDecision.KEEP, reason="public", reviewer="x")
-        for finding in findings_in(records)
+        replace(one, decision=ReviewDecision.KEEP, reason="public", reviewer="x") for one in findings_in(records)
     ]
 
     assert len(findings) == 61
@@ -103,7 +102,7 @@ def test_attributes_shared_by_few_people_are_withheld():
 
 
 def test_people_are_counted_and_not_their_sessions():
-    rows = {("p1", index): {"language": "sv"} for index in range(9)}
+    rows = {("p1", place): {"language": "sv"} for place in range(9)}
 
     assert {row["language"] for row in common_values(rows, 2, who=lambda key: key[0]).values()} == {WITHHELD_GROUP}
 
@@ -120,6 +119,6 @@ def test_texts_of_held_out_scenarios_are_withheld_and_their_labels_are_included(
 
     records = curate(evidence, held_out=(scenario,))
 
-    assert {turn.prompt + turn.response for dialogue in records.dialogues for turn in dialogue.turns} == {""}
+    assert {turn.prompt + turn.response for one in records.dialogues for turn in one.turns} == {""}
     assert len(records.annotations) == len(list(evidence.archive.annotations()))
     assert json.loads(canonical_json(records.dialogues[0]))["turns"][0]["withheld"] == "held-out scenario"

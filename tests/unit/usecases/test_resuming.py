@@ -75,7 +75,7 @@ class Machine:
 
     store: MortalStore = field(default_factory=MortalStore)
     asked: Counter = field(default_factory=Counter)
-    n_runs: int = 0
+    sittings: int = 0
 
     def sit(self, stop_at=None, *, hard=False, jitter=(0,), concurrency=3):
         asyncio.run(self._sit(stop_at, hard, jitter, concurrency))
@@ -84,7 +84,7 @@ class Machine:
         self.store.started = True
         self.store.live_again()
         self.asked = Counter()
-        self.n_runs += 1  # each is a process of its own, and has a name of its own
+        self.sittings += 1  # each is a process of its own, and has a name of its own
 
         def answer(request):
             self.asked[version_of(request)] += 1
@@ -102,7 +102,7 @@ class Machine:
             store=self.store,
             clients=clients_for(Switchboard(answer=answer, jitter=Jitter(jitter)), applications=("blue", "green")),
             progress=Watcher(),
-            owner=f"process {self.n_runs}",
+            owner=f"process {self.sittings}",
         )
         running = asyncio.create_task(runner.run(RunOptions(concurrency=concurrency)))
         async with asyncio.timeout(20):
@@ -111,9 +111,7 @@ class Machine:
 
     def evidence(self):
         archive = latest_evidence(self.store, STUDY).archive
-        given = [
-            (annotation.dialogue, annotation.annotator, annotation.answers) for annotation in archive.annotations()
-        ]
+        given = [(one.dialogue, one.annotator, one.answers) for one in archive.annotations()]
         assert len(set(given)) == len(given)
         return {dialogue.label: dialogue for dialogue in archive.dialogues()}, set(given)
 

@@ -40,7 +40,7 @@ def test_the_same_method_is_recognised():
     (change,) = rescore(file(2, 4), design(OLD), application="bot", draws=FEW, methods=BUILT_IN)
 
     assert change.same_method
-    assert [difference.difference.value for difference in change.comparison.differences] == [0.0]
+    assert [each.difference.value for each in change.comparison.differences] == [0.0]
 
 
 def test_a_design_without_leaves_cannot_be_scored_again():
@@ -51,5 +51,5 @@ def test_a_design_without_leaves_cannot_be_scored_again():
 def test_contexts_come_from_the_groups_of_the_leaves():
     (finding,) = score_file(file(*range(10)), application="", draws=FEW, methods=BUILT_IN, contexts=True)
 
-    assert [(item.node, item.context) for item in finding.robustness] == [("top", "age")]
+    assert [(each.node, each.context) for each in finding.robustness] == [("top", "age")]
     assert finding.robustness[0].gap.value == pytest.approx(1.0)

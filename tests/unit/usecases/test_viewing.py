@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.fakes.evidence import facts, live_evidence, xstest_evidence
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.run import Run, RunState, UnitKind, UnitState
 from theodolite.domain.status import CallsSoFar, RunPace, Status
@@ -118,7 +118,7 @@ CHIPS = {
 
 @pytest.mark.parametrize("name", ["xstest", "live"])
 def test_views_count_the_dialogues_of_the_report(name):
-    subject = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
+    subject = subject_of(evidence_named(name), findings_named(name), facts(), words())
     chips = {chip.name: chip.n for chip in chips_of(subject)}
 
     listed = listed_dialogues(subject.evidence)

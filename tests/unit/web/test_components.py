@@ -27,9 +27,9 @@ def test_an_unknown_icon_is_an_error():
 
 @pytest.mark.parametrize("role", sorted(SECTIONS, key=lambda role: role.value))
 def test_every_section_has_an_icon_and_covers_its_pages_once(role):
-    names = [name for item in SECTIONS[role] for name in (*(page for page, _ in item.pages), *item.inner)]
+    names = [name for one in SECTIONS[role] for name in (*(page for page, _ in one.pages), *one.inner)]
 
-    assert all(icon(item.icon) for item in SECTIONS[role])
+    assert all(icon(one.icon) for one in SECTIONS[role])
     assert len(names) == len(set(names))
 
 
@@ -73,10 +73,8 @@ def test_the_component_page_shows_every_class_of_the_shared_components():
     selectors = re.sub(r"\{[^{}]*\}", " ", re.sub(r"/\*.*?\*/", "", shared, flags=re.DOTALL))
     classes = set(re.findall(r"\.([a-z][a-z0-9-]*)", selectors))
     page = (WEB / "templates/web/components.html").read_text("utf-8")
-    charts = (WEB.parent / "reporting/text/lanes.py").read_text("utf-8")
-    shown = {
-        name for text in re.findall(r'(?:class|kind|kind: str) ?= ?"([^"{]*)', page + charts) for name in text.split()
-    }
+    charts = (WEB.parent / "reporting/words/lanes.py").read_text("utf-8")
+    shown = {name for text in re.findall(r'class="([^"{]*)', page + charts) for name in text.split()}
     by_scripts_and_values = {"table-filter", "alpha", "forecast", "plan", "icon"}
     of_single_forms = {"plain-form", "stage"}
 

@@ -85,8 +85,8 @@ def test_open_questions_are_errors_after_a_check():
 def test_submitted_values_are_read_as_far_as_the_questions_allow(sent, answers):
     read = parse_form(ALL, QueryDict(sent), (1, 2)).answers
 
-    assert [(item.question, item.turn, (item.value or "").strip(), item.outcome) for item in read] == [
-        (answer.question, answer.turn, (answer.value or "").strip(), answer.outcome) for answer in answers
+    assert [(each.question, each.turn, (each.value or "").strip(), each.outcome) for each in read] == [
+        (each.question, each.turn, (each.value or "").strip(), each.outcome) for each in answers
     ]
 
 
@@ -107,7 +107,7 @@ def test_fields_of_turns_contain_their_number():
 
 
 def scale(*words, meaning=""):
-    return Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=item, meaning=meaning) for item in words))
+    return Scale(kind=ScaleKind.CATEGORIES, labels=tuple(Label(value=each, meaning=meaning) for each in words))
 
 
 AGREE = scale("disagree", "neither", "agree")
@@ -116,8 +116,8 @@ OFTEN = scale("never", "at times", "often")
 
 def blocks(*scales, **more):
     questions = tuple(
-        Question(name=f"q{index}", text="How?", scale=item, may_be_unable=index in more.get("unable", ()))
-        for index, item in enumerate(scales)
+        Question(name=f"q{place}", text="How?", scale=each, may_be_unable=place in more.get("unable", ()))
+        for place, each in enumerate(scales)
     )
     return instrument_form(Instrument(name="i", questions=questions), ()).blocks
 

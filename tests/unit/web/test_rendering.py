@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.web import rendering
-from theodolite.web.rendering import LONGEST_FORMATTED, MOST_SQUARES, safe_html, share_line, share_x, unit_strip
+from theodolite.web.rendering import LONGEST_FORMATTED, MOST_SQUARES, safe_html, share_line, share_place, unit_strip
 
 
 def test_each_of_few_answers_is_a_square_and_none_overlap():
@@ -30,21 +30,21 @@ def test_a_share_of_few_is_a_count_without_a_bar():
     few = Estimate(value=0.5, low=0.1, high=0.9, confidence=0.95, n=4, count=2, unit="u", method="m")
 
     assert share_line(few).at is None
-    assert share_line(few).text == "2 of 4"
+    assert share_line(few).words == "2 of 4"
 
 
 @pytest.mark.parametrize(
     ("found", "words"), [(None, "too few people to tell"), (Undefined(reason="None."), "none coded")], ids=str
 )
 def test_a_missing_share_is_stated(found, words):
-    assert share_line(found).text == words
+    assert share_line(found).words == words
 
 
 def test_a_share_is_on_the_same_line_as_its_comparison():
     many = Estimate(value=0.5, low=0.25, high=0.75, confidence=0.95, n=20, count=10, unit="u", method="m")
 
-    assert share_line(many).at == share_x(0.5)
-    assert share_x(0.0) < share_line(many).low < share_x(0.5) < share_x(1.0)
+    assert share_line(many).at == share_place(0.5)
+    assert share_place(0.0) < share_line(many).low < share_place(0.5) < share_place(1.0)
 
 
 HOSTILE = [
@@ -167,9 +167,9 @@ def test_links_in_a_text_with_many_links_are_found_in_linear_time():
     class Counted(list):
         looked_at = 0
 
-        def __getitem__(self, index):
-            Counted.looked_at += index.stop - (index.start or 0) if isinstance(index, slice) else 1
-            return super().__getitem__(index)
+        def __getitem__(self, place):
+            Counted.looked_at += place.stop - (place.start or 0) if isinstance(place, slice) else 1
+            return super().__getitem__(place)
 
     tokens = Counted(rendering._MARKDOWN.parseInline("[a](b)" * 500)[0].children)
     for at, token in enumerate(list(tokens)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from theodolite.config.study_forms import GENERAL, study_form
 from theodolite.config.yaml_source import LocatedDiagnostic
 from theodolite.domain.errors import Severity
-from theodolite.web.study_steps import PUBLISH, STEPS, StepLocation, of_step, shown_steps
+from theodolite.web.study_steps import PUBLISH, STEPS, StepPlace, of_step, shown_steps
 
 STUDY = """\
 study: tea
@@ -22,8 +22,8 @@ def form(text=STUDY, at=GENERAL):
 
 
 def steps(text=STUDY, *found, **place):
-    shown = shown_steps(form(text), found, StepLocation(base="/edit/?file=study.yaml", **place))
-    return {item.step.key: item for item in shown}
+    shown = shown_steps(form(text), found, StepPlace(base="/edit/?file=study.yaml", **place))
+    return {one.step.key: one for one in shown}
 
 
 def at_line(line, severity=Severity.ERROR):
@@ -46,7 +46,7 @@ def test_errors_and_open_items_count_at_the_step_of_their_line_and_notes_do_not(
     found = [at_line(4), at_line(6, Severity.OPEN), at_line(6, Severity.NOTE), at_line(0)]
     shown = steps(STUDY, *found)
 
-    assert {key: item.n_errors for key, item in shown.items() if item.n_errors} == {
+    assert {key: one.n_faults for key, one in shown.items() if one.n_faults} == {
         "study": 1, "applications": 1, "levels": 1, PUBLISH: 3,
     }  # fmt: skip
     assert shown["levels"].icon == "alert-triangle"
@@ -73,10 +73,8 @@ def test_a_step_with_a_mapping_opens_its_form_and_others_open_their_own_fields()
 
 def test_each_key_can_be_reached():
     shown = steps().values()
-    reached = {part.field.key for item in shown for part in item.parts}
-    own = {
-        field.key for item in STEPS if not item.opens_part for fields in of_step(form(), item.key) for field in fields
-    }
+    reached = {part.field.key for one in shown for part in one.parts}
+    own = {field.key for one in STEPS if not one.opens_part for fields in of_step(form(), one.key) for field in fields}
 
     assert reached | own >= {field.key for field in (*form().fields, *form().more)}
     (cases,) = [part for part in steps()["scenarios"].parts if part.field.key == "cases"]
@@ -86,6 +84,6 @@ def test_each_key_can_be_reached():
 def test_the_current_step_is_that_of_the_part_on_the_page():
     by_part, by_step = steps(part="levels"), steps(step="consent", part=GENERAL)
 
-    assert [key for key, item in by_part.items() if item.is_current] == ["levels"]
+    assert [key for key, one in by_part.items() if one.is_current] == ["levels"]
     assert [part.field.key for part in by_part["levels"].parts if part.is_current] == ["levels"]
-    assert [key for key, item in by_step.items() if item.is_current] == ["consent"]
+    assert [key for key, one in by_step.items() if one.is_current] == ["consent"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import Annotation, Control
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.findings.agreement import InjectionAttempt, InjectionEffect, InjectionPosition, InjectionTrial
+from theodolite.domain.findings.agreement import InjectionAttempt, InjectionEffect, InjectionSpot, InjectionTrial
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.identity import digest
 from theodolite.domain.instrument import Question, ScaleKind
@@ -51,25 +51,25 @@ def injected(dialogue: Dialogue, attempt: InjectionAttempt, guideline: Guideline
     Returns:
         None if the dialogue has no such place: no turn, or no source material.
     """
-    text = _words(attempt, guideline, dialogue, label)
-    if attempt.position is InjectionPosition.SOURCE:
-        return _with_source(dialogue, text)
+    words = _words(attempt, guideline, dialogue, label)
+    if attempt.spot is InjectionSpot.SOURCE:
+        return _with_source(dialogue, words)
     if not dialogue.turns or dialogue.withheld:
         return None
     *earlier, last = dialogue.turns
-    if attempt.position is InjectionPosition.PROMPT:
-        return replace(dialogue, turns=(*earlier, replace(last, prompt=last.prompt + text, prompt_at=None)))
-    return replace(dialogue, turns=(*earlier, replace(last, response=last.response + text, response_at=None)))
+    if attempt.spot is InjectionSpot.PROMPT:
+        return replace(dialogue, turns=(*earlier, replace(last, prompt=last.prompt + words, prompt_at=None)))
+    return replace(dialogue, turns=(*earlier, replace(last, response=last.response + words, response_at=None)))
 
 
-def _with_source(dialogue: Dialogue, text: str) -> Dialogue | None:
+def _with_source(dialogue: Dialogue, words: str) -> Dialogue | None:
     """Return a copy with words appended to its source material: the dialogue's own, or else the last turn's."""
     if dialogue.context:
-        return replace(dialogue, context=dialogue.context + text)
+        return replace(dialogue, context=dialogue.context + words)
     last = next((turn for turn in reversed(dialogue.turns) if turn.context), None)
     if last is None:
         return None
-    turns = (replace(turn, context=turn.context + text) if turn is last else turn for turn in dialogue.turns)
+    turns = (replace(turn, context=turn.context + words) if turn is last else turn for turn in dialogue.turns)
     return replace(dialogue, turns=tuple(turns))
 
 

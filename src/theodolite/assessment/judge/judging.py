@@ -97,7 +97,7 @@ def _reading(
         party=FailureSource.JUDGE,
         replicate=replicate,
         answer_schema=answer_schema(guideline, arrangement),
-        may_be_cached=dialogue.tester_type is not TesterType.PERSON,
+        may_be_cached=dialogue.held_by is not TesterType.PERSON,
     )
     reply = yield call
     replies = [reply]
@@ -109,13 +109,13 @@ def _reading(
         reply = yield replace(call, messages=again, answer_schema=None)
         replies.append(reply)
         second = _read(reply, guideline, dialogue, replicate, control)
-        verdict = min(verdict, second, key=lambda item: item.n_unparseable)
+        verdict = min(verdict, second, key=lambda each: each.n_unparseable)
         if verdict.is_unread:
             verdict = _unread(verdict, guideline, replies, replicate)
     vote = Vote(
         replicate=replicate,
         answers=verdict.answers,
-        arrangement=arrangement.description(len(guideline.examples)),
+        arrangement=arrangement.words(len(guideline.examples)),
         control=verdict.control,
     )
     return vote, tuple(replies)
@@ -176,7 +176,7 @@ def declines(text: str) -> bool:
     return "{" not in text and bool(_pattern().match(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
 
 
-QuestionRef = tuple[str, int | None]
+Place = tuple[str, int | None]
 """A question, and the turn that it is asked about; None for the dialogue."""
 
 BelowHalf = Callable[[float, float], float]
@@ -236,9 +236,9 @@ def races(votes: Sequence[Vote], guideline: Guideline) -> tuple[Race, ...]:
     deciding = {rule.question for rule in guideline.defect_rules}
     questions = [q for q in guideline.instrument.questions if q.name in deciding and q.scale.kind is not ScaleKind.TEXT]
     return tuple(
-        _race([_ballot(vote, ref) for vote in votes], question, guideline)
+        _race([_ballot(vote, position) for vote in votes], question, guideline)
         for question in questions
-        for ref in _question_refs(votes, question)
+        for position in _places(votes, question)
     )
 
 
@@ -269,7 +269,7 @@ def majority(
     decided: list[Answer] = []
     for question in guideline.instrument.questions:
         if question.scale.kind is not ScaleKind.TEXT:
-            decided += [_decided(votes, ref, decided, guideline, rules) for ref in _question_refs(votes, question)]
+            decided += [_decided(votes, position, decided, guideline, rules) for position in _places(votes, question)]
     representative = max(votes, key=lambda vote: (_n_agreeing(vote, decided), -vote.replicate))
     texts = [
         answer for answer in representative.answers if answer.question not in {known.question for known in decided}
@@ -280,28 +280,28 @@ def majority(
 
 def _decided(
     votes: Sequence[Vote],
-    ref: QuestionRef,
+    place: Place,
     decided: Sequence[Answer],
     guideline: Guideline,
     rules: Sequence[DefectRule],
 ) -> Answer:
-    instrument, turn = guideline.instrument, ref[1]
-    question = instrument.question(ref[0])
+    instrument, turn = guideline.instrument, place[1]
+    question = instrument.question(place[0])
     if not is_open(question, decided, instrument, turn):
         return left_closed(question, decided, instrument, turn)
     open_votes = [vote for vote in votes if is_open(question, vote.answers, instrument, turn)] or list(votes)
-    ballots = [_ballot(vote, ref) for vote in open_votes]
+    ballots = [_ballot(vote, place) for vote in open_votes]
     own = [rule for rule in rules if rule.question == question.name]
     decision = decide_vote(ballots, question.scale, own)
     if decision is None:
-        tally = _tie_text(Counter(ballots))
+        tally = _tie_words(Counter(ballots))
         return Answer(question=question.name, outcome=Outcome.MISSING, turn=turn, reasoning=tally)
     # Outcomes without a value differ only in the outcome, so the first one represents all.
     winner = open_votes[ballots.index(decision)]
-    return _answer_at(winner, ref) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
+    return _answer_at(winner, place) or Answer(question=question.name, outcome=Outcome.MISSING, turn=turn)
 
 
-def _tie_text(counts: Counter[Ballot]) -> str:
+def _tie_words(counts: Counter[Ballot]) -> str:
     return "tied votes: " + ", ".join(f"{value or outcome.value} {n}" for (outcome, value), n in counts.most_common())
 
 
@@ -309,22 +309,22 @@ def _n_agreeing(vote: Vote, decided: Sequence[Answer]) -> int:
     return sum(_ballot(vote, (a.question, a.turn)) == (a.outcome, a.value) for a in decided)
 
 
-def _question_refs(votes: Sequence[Vote], question: Question) -> Iterator[QuestionRef]:
+def _places(votes: Sequence[Vote], question: Question) -> Iterator[Place]:
     turns = dict.fromkeys(a.turn for vote in votes for a in vote.answers if a.question == question.name)
-    # An unreadable reading has no turns, so it uses None among readings that have.
+    # An unreadable reading has no turns, so it uses None beside readings that have.
     known: list[int | None] = [turn for turn in turns if turn is not None]
     known = known or list(turns)
     for turn in known:
         yield question.name, turn
 
 
-def _answer_at(vote: Vote, ref: QuestionRef) -> Answer | None:
-    own = [answer for answer in vote.answers if answer.question == ref[0]]
-    return next((answer for answer in own if answer.turn in {ref[1], None}), None)
+def _answer_at(vote: Vote, place: Place) -> Answer | None:
+    own = [answer for answer in vote.answers if answer.question == place[0]]
+    return next((answer for answer in own if answer.turn in {place[1], None}), None)
 
 
-def _ballot(vote: Vote, ref: QuestionRef) -> Ballot:
-    answer = _answer_at(vote, ref)
+def _ballot(vote: Vote, place: Place) -> Ballot:
+    answer = _answer_at(vote, place)
     return (answer.outcome, answer.value) if answer else (Outcome.MISSING, None)
 
 

@@ -87,7 +87,7 @@ def judge_messages(
     parts = [
         _ROLE.format(open=f"<<{mark}", close=f"{mark}>>", header=_header(1, "Application", mark)),
         _rules_text(guideline, arrangement),
-        form_text(guideline, dialogue, arrangement, control),
+        form_words(guideline, dialogue, arrangement, control),
     ]
     return (
         Message(speaker=Speaker.SYSTEM, text="\n\n".join(parts)),
@@ -120,7 +120,7 @@ def _closing(guideline: Guideline, control: ControlQuestion, replicate: int) -> 
     return _CLOSING.format(
         sheet=f", sheet {replicate}" if replicate > 1 else "",
         questions="questions" if several else "question",
-        control=control.instruction,
+        control=control.words,
     )
 
 
@@ -208,7 +208,7 @@ class Arrangement:
         start = (self.replicate - 1) % len(items) if items else 0
         return (*items[start:], *items[:start])
 
-    def description(self, n_examples: int) -> str:
+    def words(self, n_examples: int) -> str:
         """Return how this reading differs from the first, in words; empty for the first.
 
         Args:
@@ -223,7 +223,7 @@ class Arrangement:
 
 
 REASON, QUOTES, REFUSED = "reason", "quotes", "no_verdict"
-"""Keys of a verdict in addition to its answers."""
+"""Keys of a verdict beside its answers."""
 
 RESERVED_KEYS = (REASON, QUOTES, REFUSED, CONTROL)
 """Names that no question may have, since a verdict needs them."""
@@ -235,7 +235,7 @@ Answer with one JSON object and nothing before or after it. Its keys, in this or
 {answers}"""
 
 
-def form_text(guideline: Guideline, dialogue: Dialogue, arrangement: Arrangement, control: ControlQuestion) -> str:
+def form_words(guideline: Guideline, dialogue: Dialogue, arrangement: Arrangement, control: ControlQuestion) -> str:
     """Return the answer format of a judge, reason before verdict."""
     control_line = f'  "{CONTROL}": the answer to the control question, e.g. "apple {control.last_turn + 1}"'
     source = ", turn 0 for the source material" if dialogue.material else ""
@@ -276,15 +276,15 @@ def answer_schema(guideline: Guideline, arrangement: Arrangement) -> FixedJson:
 
 def _value_schema(question: Question, arrangement: Arrangement) -> Json:
     """Return the schema of one value without `anyOf`, which some endpoints lack: numbers may come as texts."""
-    texts = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
+    words = [*[UNABLE] * question.may_be_unable, *[NOT_APPLICABLE] * question.may_not_apply]
     scale = question.scale
     value: dict[str, Json] = {"type": "string"}
     if scale.categories:
-        points: list[Json] = [*arrangement.points(scale.categories), *texts]
+        points: list[Json] = [*arrangement.points(scale.categories), *words]
         value["enum"] = points
-    if scale.kind is ScaleKind.NUMBERS and not texts:
+    if scale.kind is ScaleKind.NUMBERS and not words:
         value = {"type": "integer", "enum": [int(point) for point in arrangement.points(scale.categories)]}
-    if scale.kind is ScaleKind.DECIMALS and not texts:
+    if scale.kind is ScaleKind.DECIMALS and not words:
         value = {"type": "number"}
     if question.when:
         value["type"] = [value["type"], "null"]
@@ -403,7 +403,7 @@ class ControlQuestion:
         return f"{self.word} {self.last_turn}"
 
     @property
-    def instruction(self) -> str:
+    def words(self) -> str:
         """The question after the material."""
         return (
             f'Control question: the word of this sheet is {self.word}. Answer it under the key "{CONTROL}" with that '
@@ -426,7 +426,7 @@ def control_question(dialogue: Dialogue, replicate: int) -> ControlQuestion:
     start = int(digest("control", str(replicate), *texts)[:8], 16)
     order = (_WORDS[(start + step) % len(_WORDS)] for step in range(len(_WORDS)))
     # A dialogue that contains all of these words still gets the word drawn for it.
-    word = next((item for item in order if item not in lowered), _WORDS[start % len(_WORDS)])
+    word = next((each for each in order if each not in lowered), _WORDS[start % len(_WORDS)])
     return ControlQuestion(word=word, last_turn=dialogue.turns[-1].number if dialogue.turns else 0)
 
 
@@ -451,8 +451,8 @@ def escaped(text: str) -> str:
     """
     if text.isascii() and "|" not in text and "INST]" not in text and text.replace("\n", "").isprintable():
         return text  # nearly every text; a search by character takes ten times as long
-    visible = _UNSEEN.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
-    return _TEMPLATE.sub(lambda match: f"{match[0]}{_JOINER}", visible)
+    visible = _UNSEEN.sub(lambda found: f"\\u{{{ord(found[0]):x}}}", text)
+    return _TEMPLATE.sub(lambda found: f"{found[0]}{_JOINER}", visible)
 
 
 _KEPT = 256

@@ -104,7 +104,7 @@ def verdict_of(
     """Return the answers in an object; None if there is no object.
 
     Args:
-        fields: Answers by name of the question, in addition to reason and quotes.
+        fields: Answers by name of the question, beside reason and quotes.
         text: The source text, stored with unreadable parts.
         guideline: The questions.
         dialogue: The dialogue of the questions.
@@ -176,7 +176,7 @@ def _no_number(word: str) -> object:
     raise ValueError(message)
 
 
-def _answer(question: Question, read: _Read, index: int, n_turns: int, turn: int | None) -> Answer:
+def _answer(question: Question, read: _Read, place: int, n_turns: int, turn: int | None) -> Answer:
     """Return the answer to one question, about the dialogue or the turn at a place."""
     fields = read.fields
     if fields is not None and set(fields) == {REFUSED}:
@@ -184,7 +184,7 @@ def _answer(question: Question, read: _Read, index: int, n_turns: int, turn: int
     entry = fields.get(question.name) if fields is not None else None
     if turn is not None:
         fits = isinstance(entry, list) and len(entry) == n_turns
-        entry = entry[index] if isinstance(entry, list) and fits else None
+        entry = entry[place] if isinstance(entry, list) and fits else None
     outcome, value = _value(question, entry)
     return read.answer(question, outcome, value, turn)
 

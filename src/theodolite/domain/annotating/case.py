@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from theodolite.domain.annotating.discrepancy import CalibrationState
+from theodolite.domain.annotating.discrepancy import RoomState
 from theodolite.domain.dialogue import Level
 
 
@@ -35,7 +35,7 @@ class DialogueFilter:
         flag: Kind of a case about the dialogue that was not dismissed.
         annotator: Key of an annotator who was offered it, is working on it, or submitted it.
         group: A group of the dialogue's case: name and value.
-        text: Text in the dialogue as annotators see it; case is ignored.
+        words: Text in the dialogue as annotators see it; case is ignored.
     """
 
     scenario: str = ""
@@ -46,7 +46,7 @@ class DialogueFilter:
     flag: FlagKind | None = None
     annotator: str = ""
     group: tuple[str, str] | None = None
-    text: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class ListedDialogue:
         opening: First text, as annotators see it.
         scenario: Name of its scenario.
         level: Level of testing; hidden from people who are blinded to it.
-        items: Its categories, in order of opening.
+        items: Its categories, in the order in which they were opened.
         flags: Kinds of its cases that were not dismissed, each once.
     """
 
@@ -108,17 +108,17 @@ class ListedCase:
         case: The case.
         name: Name of its dialogue on one reader's pages.
         scenario: Name of the scenario.
-        text: Context of the redacted words, without them; empty if there are none.
+        words: Context of the redacted words, without them; empty if there are none.
     """
 
     case: SensitiveCase
     name: str
     scenario: str
-    text: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedCalibration:
+class ListedRoom:
     """A calibration session in a list.
 
     Attributes:
@@ -134,7 +134,7 @@ class ListedCalibration:
 
     token: str
     category: str
-    state: CalibrationState
+    state: RoomState
     name: str
     scenario: str
     opening: str

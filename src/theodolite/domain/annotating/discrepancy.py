@@ -86,7 +86,7 @@ class FeedbackThread:
     text: str = ""
 
 
-class CalibrationState(StrEnum):
+class RoomState(StrEnum):
     """State of a calibration session."""
 
     VOTING = "voting"
@@ -95,7 +95,7 @@ class CalibrationState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationSession:
+class CalibrationRoom:
     """A dialogue in one category, as one participant of a calibration session sees it.
 
     Attributes:
@@ -113,7 +113,7 @@ class CalibrationSession:
     """
 
     token: str
-    state: CalibrationState
+    state: RoomState
     version: str
     guideline: Guideline
     dialogue: BlindDialogue
@@ -126,11 +126,11 @@ class CalibrationSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CalibrationShift:
+class RoomShift:
     """A participant's answers to one question before and after the discussion.
 
     Attributes:
-        calibration: Token of the calibration session.
+        room: Token of the calibration session.
         version: Content hash of the guideline.
         question: Name of the question.
         turn: Number of the turn; None for the dialogue as a whole.
@@ -139,7 +139,7 @@ class CalibrationShift:
         after: Latest value; None for none.
     """
 
-    calibration: str
+    room: str
     version: str
     question: str
     turn: int | None
@@ -219,7 +219,7 @@ class Resolution:
             message = f"only an `answered` consensus carries a value; outcome={self.outcome}, value={self.value!r}"
             raise InputError(message)
         if not self.rationale.strip() or not self.participants:
-            message = "a review records participants and a reason; expected at least one participant and a text"
+            message = "a review records who took part and why; expected at least one participant and some words"
             raise InputError(message)
 
     @property
@@ -229,7 +229,7 @@ class Resolution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPage:
+class ReviewSheet:
     """Everything that a formal review of one dialogue in one category shows.
 
     Attributes:

@@ -88,7 +88,7 @@ def item_of(dialogue: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRow:
+class LabelSlip:
     """A question about a dialogue or turn in a label file.
 
     Attributes:

@@ -315,7 +315,7 @@ class Demotion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeopleComparison:
+class BesidePeople:
     """A judge's agreement with people on one question; every person's answer counts once.
 
     Attributes:

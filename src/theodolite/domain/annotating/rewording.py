@@ -17,7 +17,7 @@ class Touch(StrEnum):
         GONE: It was removed.
         WORDS: Its text or explanation has changed.
         ANSWERS: Its possible values or defect rules have changed.
-        ASKED_ELSEWHERE: Its subject or its condition has changed.
+        PLACE: Its subject or its condition has changed.
         THROUGH: Only a question that it depends on has changed.
     """
 
@@ -25,7 +25,7 @@ class Touch(StrEnum):
     GONE = "gone"
     WORDS = "other words"
     ANSWERS = "other answers"
-    ASKED_ELSEWHERE = "asked elsewhere"
+    PLACE = "asked elsewhere"
     THROUGH = "follows a changed one"
 
 

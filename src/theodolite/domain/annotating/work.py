@@ -73,7 +73,7 @@ class BulkAct(StrEnum):
     OFFER = "offer"
     FIRST = "first"
     BACK = "back"
-    CALIBRATION = "calibration"
+    ROOM = "room"
     CHECK = "check"
     REVIEW = "review"
 

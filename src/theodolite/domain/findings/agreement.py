@@ -363,7 +363,7 @@ class JudgeDiagnostics:
     votes: VoteRecord | None = None
 
 
-class InjectionPosition(StrEnum):
+class InjectionSpot(StrEnum):
     """Position of an injection in a dialogue."""
 
     PROMPT = "prompt"
@@ -377,13 +377,13 @@ class InjectionAttempt:
 
     Attributes:
         name: Identifier, e.g. `plain-order`.
-        position: Side of the last turn, or source material, to which it is added.
+        spot: Side of the last turn, or source material, to which it is added.
         text: Text to add; `{label}`, `{question}`, `{verdict}` and `{mark}` are filled in.
         unseen: Whether it is written in invisible characters.
     """
 
     name: str
-    position: InjectionPosition
+    spot: InjectionSpot
     text: str
     unseen: bool = False
 

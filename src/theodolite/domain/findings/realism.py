@@ -34,14 +34,14 @@ class StyleMark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StyleSummary:
+class SpokenSide:
     """Numbers of one tester type in one scenario: one value of each mark for each dialogue.
 
     Attributes:
         scenario: Name of the scenario.
         level: Level of testing.
-        tester_type: Tester type.
-        marks: Values of each mark, one per dialogue, NaN if missing; all of equal length.
+        held_by: Tester type.
+        marks: Values of each mark, one per dialogue, NaN if missing; all equally long.
         clusters: Cluster of each dialogue: dialogues in one cluster are similar.
         applications: Tested applications, in order of the plan.
         groups: Observed values of each group, in order of the plan.
@@ -49,7 +49,7 @@ class StyleSummary:
 
     scenario: str
     level: Level
-    tester_type: TesterType
+    held_by: TesterType
     marks: Mapping[StyleMark, Sequence[float]]
     clusters: Sequence[str]
     applications: tuple[str, ...]
@@ -137,8 +137,8 @@ class Realism:
         groups: Observed groups.
     """
 
-    people: StyleSummary
-    simulated: StyleSummary
+    people: SpokenSide
+    simulated: SpokenSide
     styles: tuple[StyleContrast, ...]
     rates: tuple[RateContrast, ...]
     groups: tuple[GroupCover, ...]

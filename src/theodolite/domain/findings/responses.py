@@ -241,8 +241,8 @@ class ProxyCheck:
     """Evidence from one annotator's labels by one rule on one scenario as a proxy.
 
     Efficacy: whether the scenario elicits its target behaviour, and separates applications that the same testers
-    tested. Validity, as far as a run can carry it: whether levels of testing agree on which application is worse.
-    Whether the proxy represents its real use case must be decided by people who know that use.
+    met. Validity, as far as a run can carry it: whether levels of testing agree on which application is worse. Whether
+    the proxy represents its real use case must be decided by people who know that use.
 
     Attributes:
         scenario: Name of the scenario.

@@ -138,19 +138,18 @@ def check_class(described: Mapping[str, Any], *, what: str) -> None:
     """
     kind = f"{what}: class `{described['name']}`"
     if described["lacking"]:
-        message = f"{kind} does not define {_listed(described['lacking'])}, which ARIA's dialogue interface requires"
+        message = f"{kind} does not define {_listed(described['lacking'])}, which ARIA's dialogue interface asks for"
         raise InputError(message)
     if described["wanted"]:
         first = described["wanted"][0]
         message = (
-            f"{kind} cannot be created without {_listed(described['wanted'])}; ARIA's dialogue interface makes "
-            "instances"
-            f' without arguments. Set them in the study: `init: {{{first}: "{{{{ auth.{first} }}}}"}}`, where `auth`'
+            f"{kind} cannot be made without {_listed(described['wanted'])}; ARIA's dialogue interface makes instances"
+            f' without arguments. Give them in the study: `init: {{{first}: "{{{{ auth.{first} }}}}"}}`, where `auth`'
             " is the JSON object in the environment variable `ARIA_AUTH_JSON`, or in the one that `auth: NAME` names"
         )
         raise InputError(message)
     if described["unknown"]:
-        message = f"{kind} takes no {_listed(described['unknown'])}, which `init` sets" + did_you_mean(
+        message = f"{kind} takes no {_listed(described['unknown'])}, which `init` gives" + did_you_mean(
             described["unknown"][0], described["takes"]
         )
         raise InputError(message)
@@ -174,12 +173,12 @@ def read_truth(returned: Any, method: str, credentials: Credentials) -> bool | T
         remark = f"`{method}` returned a {kind} that begins with {returned[0]}; expected {returned[0]} alone"
         if returned[0]:
             return Tolerated(True, remark)
-        message = credentials.scrub(" ".join(str(item) for item in returned[1:]))
-        return AttemptError(kind=ServerFault, message=f"`{method}` returned False: {message}".removesuffix(": "))
+        words = credentials.scrub(" ".join(str(item) for item in returned[1:]))
+        return AttemptError(kind=ServerFault, words=f"`{method}` returned False: {words}".removesuffix(": "))
     is_true = returned.is_true if isinstance(returned, ForeignObject) else bool(returned)
     if is_true and not (isinstance(returned, ForeignObject) and returned.type_name == "coroutine"):
         return Tolerated(True, f"`{method}` returned {_named(returned)}, taken as True; expected True or False")
-    return malformed(f"`{method}` returned {_named(returned)}; expected True or False: return True if it succeeded")
+    return malformed(f"`{method}` returned {_named(returned)}; expected True or False: return True where it succeeded")
 
 
 def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | AttemptError:
@@ -195,15 +194,15 @@ def read_response(returned: Any, credentials: Credentials) -> str | Tolerated | 
     if isinstance(success, AttemptError):
         return success
     if success is False:
-        message = credentials.scrub(str(returned["response"] or ""))
-        return AttemptError(kind=ServerFault, message=f"it reported a failure: {message}".removesuffix(": "))
+        words = credentials.scrub(str(returned["response"] or ""))
+        return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
     text = _text_in(returned["response"])
     return Tolerated(text, success.remark) if isinstance(success, Tolerated) and isinstance(text, str) else text
 
 
 def _text_in(response: Any) -> str | AttemptError:
     if response is None or (isinstance(response, str) and not response.strip()):
-        return empty("`response` of `GetResponse` contains no text")
+        return empty("`response` of `GetResponse` holds no text")
     return response if isinstance(response, str) else malformed(f"`response` is {_named(response)}; expected text")
 
 
@@ -320,9 +319,9 @@ class AriaInstance:
 
     def _mixed(self) -> ServerFault:
         message = (
-            f"`{self._of.kind}()` gave two open sessions the same instance; each needs a separate one, or the "
-            "sessions share content. Set `isolation: session` for this application: each session then runs in a "
-            "separate process; or set `sessions: 1`: sessions then run one after another"
+            f"`{self._of.kind}()` gave two open sessions one and the same instance; each needs one of its own, or words"
+            " of one get into the other. Set `isolation: session` for this application: each session then has a"
+            " process of its own; or `sessions: 1`: sessions then take turns"
         )
         return ServerFault(message, endpoint=self._of.name)
 
@@ -333,7 +332,7 @@ class AriaInstance:
         except ServerFault as error:
             if auth is not None or not self.is_alive:
                 raise
-            message = f"{error}; it received no credentials, because the environment variable `{ARIA_AUTH}` is not set"
+            message = f"{error}; it was given no credentials, since the environment variable `{ARIA_AUTH}` is not set"
             raise ServerFault(message, endpoint=self._of.name) from None
 
     async def say(self, prompt: str) -> str:
@@ -382,7 +381,7 @@ class AriaInstance:
         if isinstance(returned, tuple) and len(returned) == 2 and returned[0] == ON_CLASS:
             version = read_version(returned[1])
             text = version.value if isinstance(version, Tolerated) else version
-            return Tolerated(text, "`GetVersion` has no `self` and is not a `@staticmethod`")
+            return Tolerated(text, "`GetVersion` takes no `self` and is no `@staticmethod`")
         return "" if returned == "" else read_version(returned)
 
     def _tolerated(self, read: T | Tolerated | AttemptError) -> T:
@@ -490,7 +489,7 @@ class AriaApplication:
         came, n_repaired = repaired(self._credentials.strike(text))
         stored, original = readable(came, self._markup)
         if not stored.strip():
-            raise empty("`response` of `GetResponse` contains tags but no text").error(endpoint=self._name)
+            raise empty("`response` of `GetResponse` holds tags and no text").error(endpoint=self._name)
         return Reply(
             text=stored,
             original=original,

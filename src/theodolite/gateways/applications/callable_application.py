@@ -98,7 +98,7 @@ class CallableApplication:
         came, n_repaired = repaired(text)
         stored, original = readable(came, self._connection.markup)
         if not stored.strip():
-            raise empty("the function returned tags but no text").error(endpoint=self._name)
+            raise empty("the function returned tags and no text").error(endpoint=self._name)
         return Reply(text=stored, original=original, latency_s=took_s, repaired=n_repaired)
 
     def _offered(self, request: SayToApplication, session: str) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def _text_of(returned: Any) -> str | AttemptError:
     """Return the reply that a function returned, or its error."""
     if isinstance(returned, Mapping):
         if returned.get("success", True) is False:
-            message = Secret().scrub(str(returned.get("response") or ""))
-            return AttemptError(kind=ServerFault, message=f"it reported a failure: {message}".removesuffix(": "))
+            words = Secret().scrub(str(returned.get("response") or ""))
+            return AttemptError(kind=ServerFault, words=f"it says that it failed: {words}".removesuffix(": "))
         if "response" not in returned:
             keys = ", ".join(f"`{key}`" for key in list(returned)[:4])
             form = f"with {keys}" if keys else "without keys"

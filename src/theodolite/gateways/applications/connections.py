@@ -212,7 +212,7 @@ class OpenSessions:
         self._notify()
 
     def _suspended(self, session: str) -> asyncio.Task[None]:
-        """Start suspending a session, and return a future that completes when it is suspended."""
+        """Start to suspend a session, and return a future that ends when it is suspended."""
         self._stop_timer(session)
         self._open.pop(session, None)
         task = asyncio.get_running_loop().create_task(self._suspend_one(session))

@@ -17,7 +17,7 @@ from theodolite.gateways.errors import REFUSALS, AttemptError, RetriesExhausted,
 from theodolite.gateways.http_client import HttpClient, HttpRequest, HttpResponse, checked_address, host_of
 from theodolite.gateways.proxies import CallRoute, require_public_host
 from theodolite.gateways.rate_limiter import RateLimiter, SlotPool
-from theodolite.gateways.reply_reading import EventStream, ReplyExtractor, find_in, parse_path
+from theodolite.gateways.reply_reading import EventStream, ReplyPlace, find_in, parse_path
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret, repaired
 from theodolite.gateways.templates import (
     address_template,
@@ -108,7 +108,7 @@ class HttpApplication:
         """
         self._name = name
         self._form = RequestForm(name, connection)
-        self._extractor = ReplyExtractor(connection.reply, connection.reply_pattern)
+        self._place = ReplyPlace(connection.reply, connection.reply_pattern)
         self._is_stream = connection.stream
         self._id_at = parse_path(connection.session) if connection.session else None
         self._sites = _SiteSessions()
@@ -172,15 +172,15 @@ class HttpApplication:
 
     def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error = outcome.attempt_error
-        message = str(outcome.error(endpoint=self._name))
+        words = str(outcome.error(endpoint=self._name))
         # Some gateways answer OPTIONS with 403 for any token.
         if attempt_error.status == 401 or not outcome.tries:
             hint = _token_hint(self._client.secret.variable)
-            return self._endpoint_check(message, alive=False, hint=hint, attempts=outcome.tries)
+            return self._endpoint_check(words, alive=False, hint=hint, attempts=outcome.tries)
         if attempt_error.kind in {Unreachable, MalformedReply} or not attempt_error.status:
             hint, reached = f"curl -X OPTIONS {self._form.site}", attempt_error.kind not in {Unreachable, TimedOut}
-            return self._endpoint_check(message, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
-        return self._endpoint_check(f"reachable, returns {attempt_error.status} to OPTIONS", attempts=outcome.tries)
+            return self._endpoint_check(words, alive=False, reached=reached, hint=hint, attempts=outcome.tries)
+        return self._endpoint_check(f"there, answers {attempt_error.status} to OPTIONS", attempts=outcome.tries)
 
     def _endpoint_check(
         self, answer: str, *, alive: bool = True, reached: bool = True, hint: str = "", attempts: int = 1
@@ -198,16 +198,16 @@ class HttpApplication:
     async def _ask(self, request: SayToApplication, session: str, on_chunk: OnChunk | None) -> Reply:
         look = self._looking_for_id(session)
         secret = self._client.secret
-        stream = EventStream(self._extractor, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
+        stream = EventStream(self._place, secret=secret, on_chunk=on_chunk, look=look) if self._is_stream else None
         slots = request_variables(request, session=session if self._id_at is None else self._sites.ids.get(session, ""))
         answer = await self._client.call(self._form.fill(slots, hear=stream.feed if stream else None))
-        text = stream.text() if stream else self._extractor.read(answer)
+        text = stream.text() if stream else self._place.read(answer)
         if stream is None:
             look(answer.body.decode("utf-8", "replace"))
         if not isinstance(text, AttemptError) and self._id_at is not None and session not in self._sites.ids:
-            text = malformed("the answer has no session id at `session`; sessions cannot be distinguished")
+            text = malformed("the answer holds no session id where `session` says; later turns could not be told apart")
         if isinstance(text, AttemptError):
-            clean = replace(text, message=secret.scrub(text.message))
+            clean = replace(text, words=secret.scrub(text.words))
             raise clean.error(endpoint=self._name, tries=answer.attempts)
         stored, n_repaired = repaired(secret.strike(text))
         return Reply(text=stored, latency_s=answer.latency_s, attempts=answer.attempts, repaired=n_repaired)
@@ -224,8 +224,8 @@ class HttpApplication:
 
 def _token_hint(variable: str | None) -> str:
     if variable:
-        return f"set the correct token in the environment variable {variable}"
-    return "add `key: NAME` to the application; NAME is the environment variable with the token"
+        return f"put the right token into the environment variable {variable}"
+    return "write `key: NAME` at the application, NAME being the environment variable that holds the token"
 
 
 _BODILESS = frozenset({"GET", "HEAD", "DELETE"})

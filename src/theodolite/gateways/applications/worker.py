@@ -448,10 +448,10 @@ def _constructor(kind: Any) -> tuple[list[str], list[str] | None]:
     except (TypeError, ValueError):  # it does not declare its arguments
         return [], None
     loose = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-    fixed = [parameter for parameter in parameters if parameter.kind not in loose]
-    takes_any = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
-    required = [item.name for item in fixed if item.default is inspect.Parameter.empty]
-    return required, None if takes_any else [item.name for item in fixed]
+    fixed = [one for one in parameters if one.kind not in loose]
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    required = [one.name for one in fixed if one.default is inspect.Parameter.empty]
+    return required, None if takes_any else [one.name for one in fixed]
 
 
 def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
@@ -465,7 +465,7 @@ def describe_error(error: BaseException, folder: str) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "text": text[:2000],
-        "location": _location(error, folder),
+        "place": _place(error, folder),
         "refused": any(kin.__name__ == "ContentRefused" for kin in type(error).__mro__),
         "relative": isinstance(filename, str) and not Path(filename).is_absolute(),
         "missing": missing,
@@ -485,7 +485,7 @@ def _traceback(error: BaseException) -> str:
     return "".join(lines)[-8000:]
 
 
-def _location(error: BaseException, folder: str) -> str:
+def _place(error: BaseException, folder: str) -> str:
     """Return the last traceback frame in the application's own code."""
     frames = [(Path(frame.f_code.co_filename), line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [(file, line) for file, line in frames if _is_within(file, folder)]
@@ -639,9 +639,7 @@ class Network:
         if event in self.starting:
             self._report("program", _program(event, arguments))
             if self._allowed is not None:
-                message = (
-                    "`network` of the study allows no other programs, because their connections cannot be observed"
-                )
+                message = "`network` of the study allows no other programs: what they connect to cannot be seen"
                 raise PermissionError(message)
         elif event in self.looking_up:
             host = _plain(arguments[0] if arguments else "")
@@ -684,8 +682,8 @@ def _plain(host: Any) -> str:
 def _program(event: str, arguments: tuple[Any, ...]) -> str:
     position = 1 if event == "os.spawn" else 0
     command = arguments[position] if len(arguments) > position else ""
-    command_text = os.fsdecode(command) if isinstance(command, (str, bytes, os.PathLike)) else str(command)
-    return Path(command_text.split(" ")[0]).name or event
+    words = os.fsdecode(command) if isinstance(command, (str, bytes, os.PathLike)) else str(command)
+    return Path(words.split(" ")[0]).name or event
 
 
 def leave_network() -> bool:

@@ -26,7 +26,7 @@ from theodolite.ports.application import OnChunk
 
 @dataclass(frozen=True, slots=True)
 class ForeignObject:
-    """A returned value that JSON cannot represent.
+    """A returned value that JSON cannot hold.
 
     Attributes:
         type_name: Its class.
@@ -63,7 +63,7 @@ def decode(encoded: Any) -> Any:
 _RAISED: dict[str, Any] = {
     "type": str,
     "text": str,
-    "location": str,
+    "place": str,
     "refused": bool,
     "relative": bool,
     "missing": str | None,
@@ -91,11 +91,11 @@ def require_form(answer: Mapping[str, Any]) -> None:
     """
     contents = [name for name in _OBJECT_CONTENTS if name in answer]
     if not contents or not all(isinstance(answer[name], _OBJECT_CONTENTS[name]) for name in contents):
-        message = "the answer of a process has no content, or an unexpected format"
+        message = "the answer of a process has no content, or one of another form"
         raise ValueError(message)
     raised = answer.get("raised")
     if raised is not None and not all(isinstance(raised.get(name), kind) for name, kind in _RAISED.items()):
-        message = "the error reported by a process has an unexpected format"
+        message = "what a process says that its code raised has another form"
         raise ValueError(message)
     decode(answer.get("returned"))
 
@@ -121,14 +121,14 @@ def raised_text(
     """
     text = scrub(f"{raised['type']}: {raised['text']}".rstrip(": "))
     if raised["relative"]:
-        text += f"; relative paths start in the application's folder, `{folder}`"
+        text += f"; relative paths begin in the application's folder, `{folder}`"
     names = [name for name in _VARIABLE.findall(raised["text"]) if name in withheld]
     if names:
         text += (
-            f"; the environment variable `{names[0]}` is set, but the code sees only variables listed in its `env`: "
-            f"add `env: [{names[0]}]`"
+            f"; the environment variable `{names[0]}` is set, but the code sees only those that its `env`"
+            f" names: add `env: [{names[0]}]`"
         )
-    return f"{text} ({scrub(raised['location'])})" if raised["location"] else text
+    return f"{text} ({scrub(raised['place'])})" if raised["place"] else text
 
 
 def unusable_text(unusable: Mapping[str, Any], target: str) -> str:
@@ -340,7 +340,7 @@ class WorkerChannel(ABC):
             self._pending.pop(number, None)
             self._end_when_idle()
         if not answer.keys() & _CONTENTS.get(operation, answer.keys()):
-            self.kill(f"its process answered `{operation}` unexpectedly")
+            self.kill(f"its process answered `{operation}` with something else")
             raise ProcessEnded(self.ended)
         return answer
 
@@ -499,13 +499,13 @@ class WorkerProcess(WorkerChannel):
     def _reason(self, code: int) -> str:
         """Return how the process ended, with the last line that it printed."""
         if code >= 0:
-            ending = f"with exit code {code}"
+            words = f"with exit code {code}"
         elif -code == getattr(signal, "SIGXCPU", 0):
-            ending = f"at its limit of {self._launch.cpu_s} s of CPU time (`cpu_seconds`)"
+            words = f"at its limit of {self._launch.cpu_s} s of CPU time (`cpu_seconds`)"
         else:
-            ending = f"by signal {-code} ({_signal_name(-code)})"
+            words = f"by signal {-code} ({_signal_name(-code)})"
         last = self._last_line()
-        return f"its process ended {ending}" + (f"; the last line that it printed is: {last}" if last else "")
+        return f"its process ended {words}" + (f"; the last line that it printed is: {last}" if last else "")
 
     def _open_log(self) -> IO[bytes]:
         path = self._launch.log
@@ -528,11 +528,11 @@ class WorkerProcess(WorkerChannel):
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        message = f"a text was expected; got a {type(value).__name__}"
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        message = f"a text was expected; got a {type(found).__name__}"
         raise TypeError(message)
-    return value
+    return found
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

@@ -194,14 +194,14 @@ class Workers:
     def _too_late(self, channel: WorkerChannel, error: CallTimedOut, what: str, limit_s: float) -> TimedOut:
         message = f"no answer within {limit_s:g} s" + (f" from {what}" if what else "")
         if error.is_blocked:
-            message += "; it blocks its event loop, e.g. by `time.sleep` or a synchronous client in `async def`"
+            message += "; it blocks its event loop, as `time.sleep` or a client that is not async does in `async def`"
         self._stuck[channel] += 1
         if error.is_stuck:
-            channel.kill("its process stopped responding and was ended")
+            channel.kill("its process answered no more and was ended")
         elif self.code.per_session:
-            channel.kill("its process was ended because a call exceeded its limit")
+            channel.kill("its process was ended, since a call took longer than its limit")
         elif self._stuck[channel] >= MOST_STUCK:
-            self._channels = {key: item for key, item in self._channels.items() if item is not channel}
+            self._channels = {key: one for key, one in self._channels.items() if one is not channel}
             channel.retire()
         return TimedOut(message, endpoint=self.code.owner)
 
@@ -263,14 +263,14 @@ def _remedy(raised: Mapping[str, Any], target: str, noun: str) -> str:
         package, _, file = module.removesuffix(".py").rpartition("/")
         if package and all(part.isidentifier() for part in package.split("/")):
             return f"; name it as a module of its package: `{package.replace('/', '.')}.{file}:{member}`"
-        return f"; put its files into a folder such as `team`next to the study, and use `team.{file}:{member}`"
+        return f"; put its files into a folder such as `team`, beside the study, and name it `team.{file}:{member}`"
     if not raised["missing"]:
         return ""
     if noun != "application":
-        return f"; install `{raised['missing']}` in Theodolite's environment, or put it next to the {noun}'s file"
+        return f"; install `{raised['missing']}` where Theodolite is installed, or put it beside the {noun}'s file"
     return (
-        f"; put `{raised['missing']}` into a file listed in `requirements`, install it for the interpreter in "
-        "`python`, or put it next to the application"
+        f"; put `{raised['missing']}` into a file that `requirements` names, install it for the interpreter that"
+        " `python` names, or put it beside the application"
     )
 
 
@@ -482,7 +482,7 @@ def interpreter(name: str, runtime: Runtime, around: Surroundings) -> Path:
     if not runtime.requirements:
         return python
     if around.workspace is None:
-        message = f"application `{name}`: `requirements` needs a workspace for its environment"
+        message = f"application `{name}`: `requirements` needs a workspace, in which its environment is made"
         raise InputError(message)
     return _environment(name, python, around.study / runtime.requirements, around)
 
@@ -525,7 +525,7 @@ def _identity(name: str, python: Path) -> str:
 
 def _install(name: str, python: Path, folder: Path, program: Path, requirements: Path, around: Surroundings) -> None:
     environ = around.environ
-    _output(name, [str(python), "-m", "venv", str(folder)], "create a virtual environment", environ)
+    _output(name, [str(python), "-m", "venv", str(folder)], "make a virtual environment", environ)
     command = [str(program), "-m", "pip", "install", "--disable-pip-version-check", "-r", requirements.name]
     _output(name, command, f"install `{requirements.name}`", environ, folder=requirements.parent)
 
@@ -552,8 +552,8 @@ def _output(
         message = f"application `{name}`: cannot {purpose} with `{command[0]}`: {error}"
         raise InputError(message) from error
     if ended.returncode:
-        lines = [line.strip() for line in (ended.stderr or ended.stdout).splitlines() if line.strip()]
-        errors = [line for line in lines if line.startswith("ERROR")] or lines[-2:]
+        words = [line.strip() for line in (ended.stderr or ended.stdout).splitlines() if line.strip()]
+        errors = [line for line in words if line.startswith("ERROR")] or words[-2:]
         message = f"application `{name}`: cannot {purpose} with `{command[0]}`: {' '.join(errors[-2:])}"
         raise InputError(message)
     return ended.stdout

@@ -22,7 +22,7 @@ from theodolite.gateways.models.model_answer import (
     reply_of,
     text_at,
     token_count,
-    usable_text,
+    words_in,
 )
 from theodolite.gateways.secret_redaction import Secret
 
@@ -107,7 +107,7 @@ def read_reply(answer: HttpResponse, *, price: Price | None, secret: Secret) -> 
     if payload.get("type") == "error":
         api_error = api_error_in(payload)
         return AttemptError(
-            kind=ServerFault, message=f"200 with an error: {secret.scrub(api_error.message if api_error else '')}"
+            kind=ServerFault, words=f"200 with an error: {secret.scrub(api_error.words if api_error else '')}"
         )
     output = ModelOutput(
         text=_text(payload),
@@ -142,10 +142,10 @@ def _text(payload: Mapping[str, Any]) -> str | AttemptError:
         return withheld("the endpoint's classifier withheld the reply")
     blocks = payload.get("content")
     if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
-        return malformed("the answer has no `content` with blocks")
+        return malformed("the answer holds no `content` with blocks")
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     if not all(isinstance(text, str) for text in texts):
-        return malformed("a text block of the reply contains no text")
+        return malformed("a text block of the reply holds no text")
     joined = "".join(str(text) for text in texts)
     asks = any(block.get("type") == "tool_use" for block in blocks)
-    return usable_text(joined, is_cut=payload.get("stop_reason") == "max_tokens", asks_for_tool=asks)
+    return words_in(joined, is_cut=payload.get("stop_reason") == "max_tokens", asks_for_tool=asks)

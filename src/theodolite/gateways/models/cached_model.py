@@ -72,7 +72,7 @@ class CachedModel:
         # Nothing is awaited between the lookup above and the entry below, so only one call passes.
         self._in_flight[key] = asyncio.Event()
         try:
-            result = await self._cached(key)
+            result = await self._found(key)
             if result is None:
                 return await self._requested(key, sent, request, on_chunk)
             if on_chunk is not None:
@@ -89,7 +89,7 @@ class CachedModel:
         """Close the connections; the opener of the cache closes it."""
         await self._model.close()
 
-    async def _cached(self, key: str) -> Reply | None:
+    async def _found(self, key: str) -> Reply | None:
         if self._refresh and key not in self._fresh:
             return None
         stored = await self._cache.find(key)

@@ -25,8 +25,8 @@ from theodolite.gateways.models.model_answer import (
     reply_of,
     text_at,
     token_count,
-    usable_text,
     word,
+    words_in,
 )
 from theodolite.gateways.proxies import below
 from theodolite.gateways.secret_redaction import BEARER_HEADER, Secret
@@ -89,7 +89,7 @@ class Dialect:
         """
         path = self.path if stream is None else self.stream_path or self.path
         return HttpRequest(
-            url=_call_address(url, path, endpoint.model),
+            url=_placed(url, path, endpoint.model),
             body=self.write(endpoint, request, more={} if stream is None else {**self.streaming.fields, **stream}),
             headers={"Content-Type": "application/json", **self.headers},
             doubtful=(*(() if request.answer_schema is None else (self.form_field,)), *(stream or ())),
@@ -109,13 +109,13 @@ class Dialect:
         )
 
 
-def _call_address(url: str, path: str, model: str) -> str:
+def _placed(url: str, path: str, model: str) -> str:
     """Return the address of a call; a model's name in it is percent-encoded."""
     if "{model}" not in path:
         return below(url, path)
     name = quote(model.removeprefix("models/"), safe="")
-    route, _, query = path.replace("{model}", name).partition("?")
-    address = below(url, route)
+    placed, _, query = path.replace("{model}", name).partition("?")
+    address = below(url, placed)
     return f"{address}{'&' if '?' in address else '?'}{query}" if query else address
 
 
@@ -162,7 +162,7 @@ def _choices(event: EventBody) -> list[Any]:
 
 
 def _last(payload: Sequence[Any], name: str) -> Any:
-    values = [value for item in payload if (value := member(item, name)) is not None]
+    values = [value for one in payload if (value := member(one, name)) is not None]
     return values[-1] if values else None
 
 
@@ -281,9 +281,9 @@ def _first_choice(payload: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _no_choice(payload: Mapping[str, Any], secret: Secret) -> AttemptError:
     api_error = api_error_in(payload) if "error" in payload else None
     if api_error is None:
-        return malformed("the answer has no `choices` with a `message`")
-    message = f"200 with an error: {secret.scrub(api_error.message)}"
-    return withheld(message) if api_error.is_filter else AttemptError(kind=ServerFault, message=message, status=200)
+        return malformed("the answer holds no `choices` with a `message`")
+    words = f"200 with an error: {secret.scrub(api_error.words)}"
+    return withheld(words) if api_error.is_filter else AttemptError(kind=ServerFault, words=words, status=200)
 
 
 def _text(choice: Mapping[str, Any], secret: Secret) -> str | AttemptError:
@@ -296,7 +296,7 @@ def _text(choice: Mapping[str, Any], secret: Secret) -> str | AttemptError:
     content = _joined(message.get("content"))
     if content is None:
         return malformed("`content` of the reply is neither text nor a list of texts")
-    return usable_text(content, is_cut=finish == "length", asks_for_tool=bool(message.get("tool_calls")))
+    return words_in(content, is_cut=finish == "length", asks_for_tool=bool(message.get("tool_calls")))
 
 
 def _joined(content: Any) -> str | None:

@@ -27,9 +27,9 @@ from theodolite.gateways.http_client import Authorise, HttpClient, HttpRequest, 
 from theodolite.gateways.models.chat_format import CHAT_COMPLETIONS, Dialect, read_model_names
 from theodolite.gateways.models.model_answer import (
     StreamListener,
-    error_messages,
     expected_tokens,
     in_one_piece,
+    late_words,
     passing_error,
     tokens_taken,
 )
@@ -108,7 +108,7 @@ def words_alone(request: AskModel) -> AskModel:
     return request if request.answer_schema is None else replace(request, answer_schema=None)
 
 
-HEALTH_CHECK_PROMPT = "Reply with the word ok."
+KNOCK_WORDS = "Reply with the word ok."
 """Text of the endpoint check, the smallest real call, before the first paid unit."""
 
 ENDPOINT_CHECK_S = 4.0
@@ -118,7 +118,7 @@ _CHAT_SHARE = 0.75
 
 _LIST_S = 0.6
 
-_EXTRA_CHECK_S = 0.9  # waiting for the minute of the limits included
+_BESIDE_S = 0.9  # waiting for the minute of the limits included
 
 ENDPOINT_CHECK_POLICY = RetryPolicy(connect_s=2.5, attempts=3, attempts_once=1, first_wait_s=0.4, longest_asked_s=0.0)
 
@@ -144,7 +144,7 @@ class ChatEndpointCheck:
 
         Nothing is sent if the endpoint's per-minute limits are used up, e.g. after a run that was just stopped.
         """
-        greeting = Message(speaker=Speaker.USER, text=HEALTH_CHECK_PROMPT)
+        greeting = Message(speaker=Speaker.USER, text=KNOCK_WORDS)
         ask = AskModel(model=self._client.endpoint.name, messages=(greeting,), party=FailureSource.MACHINERY)
         if (
             wait_s := await self._client.client.wait_s(self._client.http_request(ask))
@@ -166,8 +166,8 @@ class ChatEndpointCheck:
             name = f", answers as {reply.answered_as}" if reply.answered_as else ""
             return self._endpoint_check(took + name, attempts=reply.attempts, reply=reply)
         if reply.kind in {EmptyReply, ContentRefused}:
-            return self._endpoint_check(f"{took}, but {reply.message}", attempts=answer.attempts)
-        return self._endpoint_check(reply.message, alive=False, hint=self._curl, attempts=answer.attempts)
+            return self._endpoint_check(f"{took}, but {reply.words}", attempts=answer.attempts)
+        return self._endpoint_check(reply.words, alive=False, hint=self._curl, attempts=answer.attempts)
 
     async def _check_without_answer(self) -> EndpointCheck:
         """Distinguish a model that thinks from a port that accepts connections without answering.
@@ -176,39 +176,39 @@ class ChatEndpointCheck:
         """
         retry_policy = RetryPolicy(connect_s=_LIST_S, timeout_s=_LIST_S, attempts=1)
         try:
-            async with asyncio.timeout(_EXTRA_CHECK_S):
+            async with asyncio.timeout(_BESIDE_S):
                 listed = await self._client.models(retry_policy)
         except TimeoutError:  # the limits a minute bear no second question
             return self._endpoint_check(f"no answer within {self._endpoint_check_s:g} s yet", attempts=1)
         if isinstance(listed, HttpResponse) or listed.attempt_error.status:
             return self._endpoint_check(f"connected, no answer within {self._endpoint_check_s:g} s yet", attempts=1)
-        message = f"accepts connections but sends nothing within {self._endpoint_check_s:g} s"
-        return self._endpoint_check(message, alive=False, reached=False, hint=self._curl, attempts=1)
+        words = f"takes connections but says nothing within {self._endpoint_check_s:g} s"
+        return self._endpoint_check(words, alive=False, reached=False, hint=self._curl, attempts=1)
 
     async def _failed_check(self, outcome: RetriesExhausted) -> EndpointCheck:
         attempt_error, tries = outcome.attempt_error, outcome.tries
-        message = str(outcome.error(endpoint=self._client.endpoint.name))
+        words = str(outcome.error(endpoint=self._client.endpoint.name))
         if attempt_error.kind is RateLimited:
-            return self._endpoint_check(f"there, but busy: {message}", attempts=tries)
+            return self._endpoint_check(f"there, but busy: {words}", attempts=tries)
         if attempt_error.kind is not Rejected:
             reached = attempt_error.kind not in {Unreachable, TimedOut}
-            return self._endpoint_check(message, alive=False, reached=reached, hint=self._curl, attempts=tries)
+            return self._endpoint_check(words, alive=False, reached=reached, hint=self._curl, attempts=tries)
         if attempt_error.status in {401, 403} or not tries:
-            return self._endpoint_check(message, alive=False, hint=_key_hint(self._client.endpoint), attempts=tries)
-        if hint := _fields_hint(message, self._client):
-            return self._endpoint_check(message, alive=False, hint=hint, attempts=tries)
-        message += await self._offered(attempt_error.status)
-        return self._endpoint_check(message, alive=False, hint=self._curl, attempts=tries)
+            return self._endpoint_check(words, alive=False, hint=_key_hint(self._client.endpoint), attempts=tries)
+        if hint := _fields_hint(words, self._client):
+            return self._endpoint_check(words, alive=False, hint=hint, attempts=tries)
+        words += await self._offered(attempt_error.status)
+        return self._endpoint_check(words, alive=False, hint=self._curl, attempts=tries)
 
     async def _offered(self, status: int) -> str:
         """Return the names that the endpoint offers, if ours is not among them."""
         try:
-            async with asyncio.timeout(_EXTRA_CHECK_S):
+            async with asyncio.timeout(_BESIDE_S):
                 names = sorted(await self._client.model_names())
         except TimeoutError:  # as above
             names = []
         if not names and status == 404 and not self._client.url.endswith("/v1") and "?" not in self._client.url:
-            return "; such addresses usually end in `/v1`"
+            return "; such addresses mostly end in `/v1`"
         if not names or self._client.endpoint.model in names:
             return ""
         more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
@@ -262,22 +262,22 @@ def _spent(attempts: int, reply: Reply | None) -> Spending:
 
 def _key_hint(endpoint: ModelEndpoint) -> str:
     if not endpoint.key:
-        return "add `key: NAME` to the model; NAME is the environment variable with the key"
-    return f"set the correct key in the environment variable {endpoint.key}"
+        return "write `key: NAME` at the model, NAME being the environment variable that holds the key"
+    return f"put the right key into the environment variable {endpoint.key}"
 
 
-def _fields_hint(message: str, chat_client: ChatClient) -> str:
+def _fields_hint(words: str, chat_client: ChatClient) -> str:
     """Return the remedy if an endpoint's error names a field of the study; empty if it does not."""
     own, where = chat_client.endpoint.params, f"under `params` of model `{chat_client.endpoint.name}`"
-    named = [name for name in own if _names(message, name)]
+    named = [name for name in own if _speaks_of(words, name)]
     if named:
         return f"change {' and '.join(f'`{name}`' for name in named)} {where}, or leave it out"
-    streamed = [name for name in chat_client.dialect.streaming.fields if name not in own and _names(message, name)]
+    streamed = [name for name in chat_client.dialect.streaming.fields if name not in own and _speaks_of(words, name)]
     return f"write `{streamed[-1]}: null` {where}, so that it is not sent" if streamed else ""
 
 
-def _names(message: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message) is not None
+def _speaks_of(words: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words) is not None
 
 
 class ChatModel:
@@ -404,18 +404,18 @@ class StreamOptions:
         if not sent:
             return False
         if isinstance(outcome, HttpResponse):
-            message = error_messages(outcome.body)
-            self._taken = self._taken or not message
-            return any(name in message for name in sent)
+            words = late_words(outcome.body)
+            self._taken = self._taken or not words
+            return any(name in words for name in sent)
         attempt_error = outcome.attempt_error
         if attempt_error.kind is not Rejected:
             return False
-        is_named = any(name in attempt_error.message for name in sent)
+        is_named = any(name in attempt_error.words for name in sent)
         return is_named or (attempt_error.status in _REFUSING and not self._taken)
 
     def give_up(self, answer: HttpResponse) -> None:
         """Record that the endpoint works only without them, unless the answer is also an error."""
-        self._refused = self._refused or not error_messages(answer.body)
+        self._refused = self._refused or not late_words(answer.body)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

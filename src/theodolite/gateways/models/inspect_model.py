@@ -39,7 +39,7 @@ from theodolite.gateways.errors import (
 )
 from theodolite.gateways.http_client import HttpResponse, host_of
 from theodolite.gateways.models.chat_model import StructuredOutput, used_up
-from theodolite.gateways.models.model_answer import ModelOutput, reply_of, usable_text
+from theodolite.gateways.models.model_answer import ModelOutput, reply_of, words_in
 from theodolite.gateways.rate_limiter import RateLimiter
 from theodolite.gateways.secret_redaction import Secret
 from theodolite.ports.application import EndpointCheck, OnChunk
@@ -65,9 +65,7 @@ def config_fields(endpoint: ModelEndpoint) -> dict[str, Any]:
     wrong = [name for name in endpoint.params if name not in known]
     if wrong:
         meant = did_you_mean(wrong[0], known)
-        message = (
-            f"`params` of model `{endpoint.name}`: `{wrong[0]}` is not a parameter that Inspect accepts here{meant}"
-        )
+        message = f"`params` of model `{endpoint.name}`: `{wrong[0]}` is none that Inspect takes here{meant}"
         raise InputError(message)
     fields = {name: value for name, value in endpoint.params.items() if value is not None}
     try:
@@ -98,7 +96,7 @@ def _text(output: Any, finish: str, secret: Secret) -> str | AttemptError:
     if finish == "content_filter":
         return withheld(secret.scrub(output.error or "") or "the endpoint's content filter withheld the reply")
     is_cut = finish in {"max_tokens", "model_length"}
-    return usable_text(output.completion, is_cut=is_cut, asks_for_tool=finish == "tool_calls")
+    return words_in(output.completion, is_cut=is_cut, asks_for_tool=finish == "tool_calls")
 
 
 def _priced(outcome: Reply | AttemptError, cost_usd: float | None) -> Reply | AttemptError:
@@ -191,7 +189,7 @@ class InspectClient:
             async with asyncio.timeout(timeout_s):
                 output = await self._generate(model, request, listener)
         except TimeoutError:
-            return AttemptError(kind=TimedOut, message=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
+            return AttemptError(kind=TimedOut, words=f"no answer within {timeout_s:.3g} s", again=Again.ONCE)
         except Exception as error:  # noqa: BLE001 - providers raise what they like; this is the boundary
             attempt_error = self._trouble_of(error)
             return (
@@ -248,21 +246,21 @@ class InspectClient:
         """Return our error for a provider's error; Inspect knows which of them are temporary."""
         last = getattr(error, "last_attempt", None)
         cause = (last.exception() if last is not None else None) or error
-        message = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
+        words = self.secret.scrub(str(getattr(cause, "message", "") or cause) or type(cause).__name__)
         status = getattr(cause, "status_code", None)
-        message = _MARKUP.sub("", message).removeprefix("ERROR: ").removeprefix(f"Error code: {status} - ")
+        words = _MARKUP.sub("", words).removeprefix("ERROR: ").removeprefix(f"Error code: {status} - ")
         model = self._opened.model() if self._opened is not None else None
         decision = model.api.should_retry(cause) if model is not None else False
         if isinstance(status, int):
-            return of_status(status, message, asked_wait_s=getattr(decision, "retry_after", None))
+            return of_status(status, words, asked_wait_s=getattr(decision, "retry_after", None))
         if isinstance(cause, _NOT_MEANT):
             return AttemptError(
-                kind=MalformedReply, message=f"Inspect could not read the answer: {message}", again=Again.ONCE
+                kind=MalformedReply, words=f"Inspect could not read the answer: {words}", again=Again.ONCE
             )
         if not decision:
-            return AttemptError(kind=Rejected, message=message)
+            return AttemptError(kind=Rejected, words=words)
         is_limit = getattr(decision, "kind", "") == "rate_limit"
-        return AttemptError(kind=RateLimited if is_limit else ServerFault, message=message, again=Again.UNTIL_SPENT)
+        return AttemptError(kind=RateLimited if is_limit else ServerFault, words=words, again=Again.UNTIL_SPENT)
 
 
 def _require_extra(endpoint: ModelEndpoint) -> None:
@@ -353,8 +351,8 @@ class InspectModel:
         if outcome.attempt_error.kind is TimedOut:
             return self._endpoint_check(f"no answer within {ENDPOINT_CHECK_S:g} s yet")
         if outcome.attempt_error.kind is RateLimited:
-            return self._endpoint_check(f"there, but busy: {outcome.attempt_error.message}")
-        return self._endpoint_check(outcome.attempt_error.message, alive=False)
+            return self._endpoint_check(f"there, but busy: {outcome.attempt_error.words}")
+        return self._endpoint_check(outcome.attempt_error.words, alive=False)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -375,8 +373,8 @@ class InspectModel:
         self, request: AskModel, on_chunk: OnChunk | None, retry_policy: RetryPolicy
     ) -> tuple[Reply, int] | RetriesExhausted:
         if self._client.secret.is_missing:
-            message = f"the environment variable `{self._client.secret.variable}` is not set"
-            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, message=message), tries=0, elapsed_s=0.0)
+            words = f"the environment variable `{self._client.secret.variable}` is not set"
+            return RetriesExhausted(attempt_error=AttemptError(kind=Rejected, words=words), tries=0, elapsed_s=0.0)
         return await retry(
             lambda spent_s: self._in_turn(request, on_chunk, retry_policy.attempt_s(spent_s)),
             retry_policy=retry_policy,
@@ -412,7 +410,7 @@ class InspectModel:
                 cost_microusd=reply.cost_microusd or 0,
                 unpriced_calls=unpriced,
             )
-        hint = "" if alive else f"a manual first call: inspect eval --model {self._endpoint.model} ..."
+        hint = "" if alive else f"a first call by hand: inspect eval --model {self._endpoint.model} ..."
         where = host_of(self._endpoint.url) if self._endpoint.url else self.provider
         host = f"{where}, through Inspect"
         return EndpointCheck(name=self._endpoint.name, host=host, alive=alive, answer=answer, hint=hint, spent=spent)

@@ -37,7 +37,7 @@ class ModelOutput:
     tokens_out: int
 
 
-def usable_text(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptError:
+def words_in(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | AttemptError:
     """Return the text of a reply without the preceding thoughts, or the reason why there is none.
 
     Args:
@@ -45,14 +45,14 @@ def usable_text(text: str, *, is_cut: bool, asks_for_tool: bool) -> str | Attemp
         is_cut: Whether the limit of tokens ended it.
         asks_for_tool: Whether it requests a tool call.
     """
-    message = without_thoughts(text)
-    if message.strip():
-        return message
+    words = spoken(text)
+    if words.strip():
+        return words
     if is_cut:
-        return empty("the reply contains no text: the token limit was reached first")
+        return empty("the reply holds no text: the token limit was reached first")
     if text.strip():
-        return empty("the reply contains reasoning but no text")
-    return empty("it called a tool instead of answering") if asks_for_tool else empty()
+        return empty("the reply holds thoughts and no text after them")
+    return empty("it asked for a tool instead of answering") if asks_for_tool else empty()
 
 
 def reply_of(output: ModelOutput, answer: HttpResponse, price: Price | None) -> Reply | AttemptError:
@@ -136,7 +136,7 @@ MARKS = {"<think>": "</think>", "[THINK]": "[/THINK]"}
 _END_ALONE = re.compile(r"^[ \t]*(?:</think>|\[/THINK\])[ \t]*$", re.MULTILINE)
 
 
-def without_thoughts(text: str) -> str:
+def spoken(text: str) -> str:
     r"""Return the text of a reply without the preceding thoughts; empty if nothing follows them.
 
     Some prompts end with the mark that opens thoughts, so that a reply holds the closing one alone,
@@ -163,18 +163,18 @@ def _opens(text: str) -> bool:
 
 
 class Speech:
-    """Passes the pieces of a reply on and holds back its reasoning."""
+    """Passes the pieces of a reply on and holds back its thoughts."""
 
     def __init__(self) -> None:
         """Start before the first word."""
         self._blank: list[str] = []
         self._held = ""
         self._closes = ""
-        self._has_thought = self._is_answering = False
+        self._has_thought = self._speaks = False
 
     def feed(self, piece: str) -> str:
         """Add the next piece and return the text that may be passed now; empty while that is unknown."""
-        if self._is_answering:
+        if self._speaks:
             return piece
         if not self._held and not piece.strip():  # a reply may start with a long part of it
             self._blank.append(piece)
@@ -203,7 +203,7 @@ class Speech:
         start = self._held.lstrip()
         if not start or (not self._has_thought and any(opens.startswith(start) for opens in MARKS)):
             return ""
-        self._is_answering = True
+        self._speaks = True
         return start if self._has_thought else "".join((*self._blank, self._held))
 
 
@@ -369,16 +369,16 @@ def passing_error(body: bytes, secret: Secret) -> AttemptError | None:
             continue
         attempt_error = of_status(api_error.status, "")
         if attempt_error.again is not Again.NEVER:
-            return replace(attempt_error, message=f"200 with an error: {secret.scrub(api_error.message)}")
+            return replace(attempt_error, words=f"200 with an error: {secret.scrub(api_error.words)}")
     return None
 
 
-def error_messages(body: bytes) -> str:
+def late_words(body: bytes) -> str:
     """Return the error in an answer with a good status, in any format; empty if there is none."""
     if b'"error"' not in body:
         return ""
     complaints = (api_error_in(payload) for payload in _objects(body) if payload.get("error"))
-    return "; ".join(api_error.message for api_error in complaints if api_error is not None)
+    return "; ".join(api_error.words for api_error in complaints if api_error is not None)
 
 
 def _objects(body: bytes) -> Iterator[Mapping[str, Any]]:

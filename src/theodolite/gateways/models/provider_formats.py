@@ -31,7 +31,7 @@ from theodolite.gateways.models.model_answer import (
     parsed_object,
     reply_of,
     text_at,
-    usable_text,
+    words_in,
 )
 from theodolite.gateways.secret_redaction import Secret
 
@@ -50,9 +50,9 @@ def _merged(params: Mapping[str, Param], field: str, own: Mapping[str, object]) 
 
 def _failed(payload: _Json, secret: Secret) -> AttemptError:
     api_error = api_error_in(payload)
-    message = f"200 with an error: {secret.scrub(api_error.message if api_error else '')}"
+    words = f"200 with an error: {secret.scrub(api_error.words if api_error else '')}"
     is_filter = api_error is not None and api_error.is_filter
-    return withheld(message) if is_filter else AttemptError(kind=ServerFault, message=message, status=200)
+    return withheld(words) if is_filter else AttemptError(kind=ServerFault, words=words, status=200)
 
 
 _BLOCKED = "the endpoint's content filter withheld the reply"
@@ -96,7 +96,7 @@ def read_response(answer: HttpResponse, *, price: Price | None, secret: Secret) 
 def _response_text(payload: _Json, reason: str, secret: Secret) -> str | AttemptError:
     items = payload.get("output")
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
-        return malformed("the answer has no `output` with items")
+        return malformed("the answer holds no `output` with items")
     if reason == "content_filter":
         return withheld(_BLOCKED)
     parts = [part for item in items if item.get("type") == "message" for part in _list(item.get("content"))]
@@ -105,7 +105,7 @@ def _response_text(payload: _Json, reason: str, secret: Secret) -> str | Attempt
         return withheld(f"the endpoint refused: {secret.scrub(' '.join(refusals))}")
     joined = "".join(text_at(part, "text") for part in parts if member(part, "type") == "output_text")
     asks = any(str(item.get("type", "")).endswith("_call") for item in items)
-    return usable_text(joined, is_cut=reason == "max_output_tokens", asks_for_tool=asks)
+    return words_in(joined, is_cut=reason == "max_output_tokens", asks_for_tool=asks)
 
 
 def _list(value: Any) -> list[Any]:
@@ -196,10 +196,10 @@ def _generated_text(candidate: _Json, finish: Any, blocked: str) -> str | Attemp
         return withheld(f"{_BLOCKED}: {finish}")
     parts = member(candidate, "content", "parts")
     if not candidate or not isinstance(parts, list | None):
-        return malformed("the answer has no `candidates` with `content`")
+        return malformed("the answer holds no `candidates` with `content`")
     texts = [text_at(part, "text") for part in parts or () if not member(part, "thought")]
     asks = any(member(part, "functionCall") is not None for part in parts or ())
-    return usable_text("".join(texts), is_cut=finish == "MAX_TOKENS", asks_for_tool=asks)
+    return words_in("".join(texts), is_cut=finish == "MAX_TOKENS", asks_for_tool=asks)
 
 
 def generated_piece(event: EventBody) -> str:
@@ -217,7 +217,7 @@ def generated_whole(events: Sequence[EventBody]) -> _Json | None:
     error = next((event for event in events if event.get("error")), None)
     if error is not None:
         return error
-    candidates = [item for event in events for item in _list(event.get("candidates"))[:1] if isinstance(item, Mapping)]
+    candidates = [one for event in events for one in _list(event.get("candidates"))[:1] if isinstance(one, Mapping)]
     finish = _last(candidate.get("finishReason") for candidate in candidates)
     feedback = _last(event.get("promptFeedback") for event in events)
     if finish is None and feedback is None:
@@ -320,10 +320,10 @@ def _converse_text(payload: _Json, finish: Any) -> str | AttemptError:
         return withheld(f"{_BLOCKED}: {finish}")
     blocks = member(payload, "output", "message", "content")
     if not isinstance(blocks, list) or not all(isinstance(block, Mapping) for block in blocks):
-        return malformed("the answer has no `output` with a `message`")
+        return malformed("the answer holds no `output` with a `message`")
     joined = "".join(text_at(block, "text") for block in blocks)
     asks = any("toolUse" in block for block in blocks)
-    return usable_text(joined, is_cut=finish in {"max_tokens", "model_context_window_exceeded"}, asks_for_tool=asks)
+    return words_in(joined, is_cut=finish in {"max_tokens", "model_context_window_exceeded"}, asks_for_tool=asks)
 
 
 CONVERSE = Dialect(
@@ -334,7 +334,7 @@ CONVERSE = Dialect(
     form_field=_OUTPUT_FIELD,
     sets_form=lambda params: member(params, _OUTPUT_FIELD, "textFormat") is not None,
 )
-"""Amazon's Converse. Its streams are not server-sent events, so replies are not streamed."""
+"""Amazon's Converse. Its streams are no server-sent events, so replies are not streamed."""
 
 
 _BEDROCK = "bedrock"
@@ -347,8 +347,8 @@ _USUAL_REGION = "us-east-1"
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
-def _missing(message: str) -> AttemptError:
-    return AttemptError(kind=Rejected, message=message)
+def _missing(words: str) -> AttemptError:
+    return AttemptError(kind=Rejected, words=words)
 
 
 @dataclass(slots=True)

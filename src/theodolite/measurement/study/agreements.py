@@ -378,7 +378,7 @@ def pool_agreements(application: str, question_labels: QuestionLabels, by: Answe
     judge's label. Dialogues and people are clusters of the variance (ADR-0065).
 
     Source:
-        `pooled_defect_rate`, with equal labels instead of defects.
+        `pooled_defect_rate`, with equal labels in place of defects.
     """
     pool = by.pool
     if pool is None or by.reference is not None:
@@ -542,7 +542,7 @@ def annotator_groups(
     """Yield the agreement of self-described groups of people on one question, one result per attribute.
 
     Annotators without a statement are in no group. Labels
-    that cannot be read are omitted, as are attributes with the same value for all.
+    that cannot be read are omitted, as are attributes with the same value for everybody.
 
     Args:
         application: Name of the application.

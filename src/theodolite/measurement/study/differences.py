@@ -133,7 +133,7 @@ def group_gaps(evidence: Evidence, measurements: Sequence[Measurement]) -> Itera
     """
     pools = pools_of(evidence.study)
     whole = [measurement for measurement in measurements if _is_whole(measurement)]
-    final = {_rule_of(item) for item in whole if item.subject.annotator == REFERENCE}
+    final = {_rule_of(one) for one in whole if one.subject.annotator == REFERENCE}
     for rate in whole:
         name = rate.subject.annotator
         is_single = name in pools.get(rate.subject.guideline, ())
@@ -205,7 +205,7 @@ def _gap(rate: Measurement, group: str, parts: Mapping[str, Sequence[tuple[str, 
 def typology_rates(evidence: Evidence) -> Iterator[TypologyRate]:
     """Yield for each rule the defect rate of each type of user with each type of application.
 
-    A tester, persona or script that tested several applications is one cluster of their dialogues.
+    A tester, persona or script that met several applications is one cluster of their dialogues.
     Intervals generalise to other users of a type, but describe only the tested applications.
     Rates over fewer than five people are withheld.
 
@@ -239,16 +239,16 @@ def _typology_rates(
         for application in study.applications
     }
     sources = {source.name: source for result in by.values() for source in result}
-    users = [typology.user_type(table.settings[position].groups) for position in range(len(table))]
+    users = [typology.user_type(table.settings[place].groups) for place in range(len(table))]
     types = (*dict.fromkeys(user for user in users if user), *([""] if "" in users else []))
-    for at in conditions(table.settings[position] for positions in own.values() for position in positions):
+    for at in conditions(table.settings[place] for places in own.values() for place in places):
         for source, user, (kind, names) in product(sources.values(), types, typology.applications.items()):
             tested = tuple(name for name in names if source.name in {answer_source.name for answer_source in by[name]})
             positions = [
-                position
+                place
                 for name in tested
-                for position in own[name]
-                if users[position] == user and at.holds(table.settings[position])
+                for place in own[name]
+                if users[place] == user and at.holds(table.settings[place])
             ]
             if positions:
                 labels = QuestionLabels(
@@ -280,7 +280,7 @@ def _typology_rate(
     settings = [labels.setting(position) for position in labels.positions]
     read = zip(labels.positions, settings, labels.labels(source), strict=True)
     met = {setting.cluster or str(position) for position, setting, label in read if label.value is not None}
-    is_of_people = any(setting.tester_type is TesterType.PERSON for setting in settings)
+    is_of_people = any(setting.held_by is TesterType.PERSON for setting in settings)
     is_shown = not is_of_people or not met or len(met) >= FEWEST_PEOPLE
     rate = pooled_rate_of(labels, rule) if source.is_pool else rate_of(defects)
     return TypologyRate(

@@ -50,7 +50,7 @@ from theodolite.domain.undefined_reasons import TOO_FEW_TESTERS_OF_ALL
 from theodolite.measurement.comparison import adjust_p_values, cochran_q
 from theodolite.measurement.labels import cluster_sizes, shared_clusters
 from theodolite.measurement.plugin_measures import PluginMeasure, plugin_measurements
-from theodolite.measurement.probes import blinding_assessments
+from theodolite.measurement.probes import leaks_of
 from theodolite.measurement.proportion import defect_rate
 from theodolite.measurement.study.agreements import (
     adjusted,
@@ -76,7 +76,7 @@ from theodolite.measurement.study.rates import (
 from theodolite.measurement.study.realism import realisms, role_break_checks
 from theodolite.measurement.study.responses import construct_answers, response_findings
 from theodolite.measurement.study.risks import coding_findings, risk_findings
-from theodolite.measurement.study.trees import tree_findings, tree_orders
+from theodolite.measurement.study.trees import tree_findings, tree_standings
 from theodolite.measurement.trees.methods import BUILT_IN, Methods
 
 
@@ -133,7 +133,7 @@ def measure_study(
         claims=tuple(claim_tests(evidence)),
         strategies=strategy_tallies(evidence),
         trees=trees,
-        tree_orders=tuple(tree_orders(evidence, trees, summaries)),
+        standings=tuple(tree_standings(evidence, trees, summaries)),
         judge_diagnostics=tuple(judge_diagnostics(evidence)),
         realisms=tuple(realisms(evidence, measurements)),
         responses=tuple(response_findings(evidence)),
@@ -183,7 +183,7 @@ def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
     if not materials:
         return ()
     guarded = {digest: material.name for material in materials for digest in material.canaries}
-    matches: dict[str, dict[str, dict[str, None]]] = {material.name: {} for material in materials}
+    found: dict[str, dict[str, dict[str, None]]] = {material.name: {} for material in materials}
     n = 0
     for dialogue in evidence.archive.dialogues() if guarded else ():
         for turn in dialogue.turns:
@@ -191,12 +191,12 @@ def contamination_checks(evidence: Evidence) -> tuple[ContaminationCheck, ...]:
             for text in CANARY.findall(turn.response):
                 name = guarded.get(canary_digest(text))
                 if name is not None:
-                    matches[name].setdefault(dialogue.application, {})[dialogue.label] = None
+                    found[name].setdefault(dialogue.application, {})[dialogue.label] = None
     return tuple(
         ContaminationCheck(
             material=material,
             responses=n if material.canaries else 0,
-            matches={application: tuple(labels) for application, labels in matches[material.name].items()},
+            found={application: tuple(labels) for application, labels in found[material.name].items()},
         )
         for material in materials
     )
@@ -297,11 +297,11 @@ def _settings(
     settings = evidence.answers.settings
     own = positions_of(evidence.study, evidence.answers, application, guideline)
     applicable = [position for position in own if rule.applies_to(settings[position].groups)]
-    own_conditions = conditions(settings[position] for position in own)
+    found_conditions = conditions(settings[position] for position in own)
     whole = EstimateSubject(application=application.name)
     by_condition = [
         (at.limited(whole), [position for position in applicable if at.holds(settings[position])])
-        for at in own_conditions
+        for at in found_conditions
     ]
     filled: list[tuple[EstimateSubject, Positions]] = [
         (subject, positions) for subject, positions in by_condition if positions
@@ -453,7 +453,7 @@ def _tester(evidence: Evidence, position: int) -> str:
 
 
 def _apart(evidence: Evidence, flags: Flags) -> Significance | Undefined:
-    """Return whether applications differ, if the same tester tested all of them in the same repeat."""
+    """Return whether applications differ, if the same tester met all of them in the same repeat."""
     names = tuple(application.name for application in evidence.study.applications)
     met: dict[tuple[Level, str], dict[str, int]] = defaultdict(dict)
     for position in flags:
@@ -514,7 +514,7 @@ def _tests(evidence: Evidence, application: Application, claim: Claim) -> Iterat
     positions = [position for position in planned if _is_of(settings[position], claim, rule)]
     sources = annotators_of(evidence.study, guideline, application).reference_annotators
     if not positions or not sources:
-        nobody = f"no one labels with {guideline.name}"
+        nobody = f"nobody labels by {guideline.name}"
         yield _untested(application, claim, "none of its scripts is in the plan" if sources else nobody)
         return
     labels = QuestionLabels(
@@ -534,7 +534,7 @@ def _why_unclear(claim: Claim, n_rules: int) -> str:
     if n_rules == 1:
         return ""
     named = f"`{claim.rule}`" if claim.rule else "no rule"
-    return f"it names {named}, and the study has {n_rules or 'none'} that match"
+    return f"it names {named}, and the study has {n_rules or 'none'} that this could be"
 
 
 def _is_of(setting: Setting, claim: Claim, rule: DefectRule) -> bool:
@@ -585,7 +585,7 @@ def event_finding(study: Study, record: EventRecord) -> EventFinding | None:
     rule = study.event.breaks if study.event else BreakRule()
     levels = (_exposure(record, level, rule) for level in Level)
     return EventFinding(
-        blinding=blinding_assessments(record.guesses, record.sessions),
+        leaks=leaks_of(record.guesses, record.sessions),
         exposures=tuple(tally for tally in levels if tally is not None),
         withdrawals=tuple(tally for tally in (_withdrawals(record, kind) for kind in Withdrawal) if tally.n_people),
         topics=record.topics,

@@ -246,9 +246,9 @@ def position_figures(
     if len(points) < 2:
         return
     shown = points[::-1]
-    halves = [(_half(item, points), _half(other, shown)) for item, other in readings]
-    bias = position_bias([item for item, _ in halves], [other for _, other in halves])
-    n = sum(item is not None and other is not None for item, other in readings)
+    halves = [(_half(one, points), _half(other, shown)) for one, other in readings]
+    bias = position_bias([one for one, _ in halves], [other for _, other in halves])
+    n = sum(one is not None and other is not None for one, other in readings)
     results = {Measure.ORDER_CONSISTENT: bias.consistent, Measure.PREFERS_FIRST: bias.prefers_first}
     for measure, result in results.items():
         yield _figure(measure, _subject(judge, guideline), result, planned=len(readings), used=n)

@@ -41,7 +41,7 @@ from theodolite.measurement.study.rates import share_in_all
 UNREADABLE = Outcome.UNPARSEABLE.value
 """Category of the judge's labels that cannot be read."""
 
-MOST_OTHER_JUDGES = 10
+MOST_JUDGES_BESIDE = 10
 """Other judges that a judge is compared with; count."""
 
 
@@ -162,7 +162,7 @@ def _compared_judges(evidence: Evidence, guideline: Guideline, judge: str) -> It
         return
     study = evidence.study
     others = [a.name for a in study.annotators if a.guideline == guideline.name and a.kind is not AnnotatorKind.PERSON]
-    for other in [name for name in others if name != judge][:MOST_OTHER_JUDGES]:
+    for other in [name for name in others if name != judge][:MOST_JUDGES_BESIDE]:
         paired = pair_labels(evidence, guideline, guideline.question, (judge, other))
         if paired is not None and paired.labelled.pairs:
             whole = next(iter(parts_of(evidence, paired)))
@@ -278,8 +278,8 @@ def _of_all(
     """Return the agreement on all dialogues: counted if all were labelled, else estimated from the sample."""
     if paired.design.census or isinstance(plain, Undefined):
         return plain
-    weighted = share_in_all(paired, hit)
-    return weighted if isinstance(weighted, Undefined) else replace(weighted, chance=plain.chance)
+    weighed = share_in_all(paired, hit)
+    return weighed if isinstance(weighed, Undefined) else replace(weighed, chance=plain.chance)
 
 
 def _same(pair: LabelPair) -> bool:
@@ -381,9 +381,7 @@ def _group_ceiling(paired: Sequence[PairedLabels]) -> Iterator[Measurement]:
         return
     first = paired[0]
     pairs = [{pair.position: pair for pair in own.judged.pairs} for own in paired]
-    by_position: dict[int, LabelPair] = {
-        position: pair for by_location in pairs for position, pair in by_location.items()
-    }
+    by_position: dict[int, LabelPair] = {position: pair for by_place in pairs for position, pair in by_place.items()}
     positions = sorted(by_position)
     clusters = [by_position[position].setting.cluster or f"session {position}" for position in positions]
     ceiling = human_ceiling(
@@ -462,7 +460,7 @@ def group_figures(evidence: Evidence, guideline: Guideline, judge: str) -> Itera
 def _figure(members: Sequence[PairedLabels], group: GroupValue) -> Measurement:
     first = members[0]
     pairs: list[PairsByPosition] = [{pair.position: pair for pair in paired.judged.pairs} for paired in members]
-    by_position = {position: pair for by_location in pairs for position, pair in by_location.items()}
+    by_position = {position: pair for by_place in pairs for position, pair in by_place.items()}
     positions = sorted(by_position)
     clusters = [by_position[position].setting.cluster or f"session {position}" for position in positions]
     people = [[pair.person.value if (pair := of.get(position)) else None for position in positions] for of in pairs]

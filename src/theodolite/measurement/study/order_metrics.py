@@ -138,7 +138,7 @@ def _scored_questions(
                 guideline=guideline.name,
                 question=question.name,
                 level="" if condition.alone else condition.level.value,
-                tester_type="" if condition.alone else condition.tester_type.value,
+                tester_type="" if condition.alone else condition.held_by.value,
             )
             yield subject, whole.only(position for position in positions if condition.holds(settings[position]))
 
@@ -194,11 +194,11 @@ def _rules(guideline: Guideline, question: Question) -> Iterator[DefectRule]:
 
 def _windows(labels: QuestionLabels, scores: Scores) -> RollingWindows:
     """Return rolling windows with the positions of their last dialogues in the plan, thinned."""
-    scored = [
+    placed = [
         (position, value) for position, value in zip(labels.positions, scores.values, strict=True) if value is not None
     ]
-    windows = rolling_windows([value for _, value in scored], window=WINDOW)
-    positions = tuple(position for position, _ in scored[WINDOW - 1 :])
+    windows = rolling_windows([value for _, value in placed], window=WINDOW)
+    positions = tuple(position for position, _ in placed[WINDOW - 1 :])
     step = max(1, -(-len(positions) // POINTS))
     # From the end, so that the latest window stays.
     rows = {name: tuple(getattr(windows, name))[::-1][::step][::-1] for name in ("level", "pen", "cin", "lis", "lnds")}
@@ -209,8 +209,8 @@ def _worst(labels: QuestionLabels, scores: Scores, *, is_high: bool) -> Iterator
     """Yield the worst scores in order of badness, without the best point of the scale; reasons are read later."""
     scale = labels.question.scale
     best = float((scale.lowest if is_high else scale.highest) or 0)
-    scored = zip(labels.positions, scores.values, strict=True)
-    known = [(position, value) for position, value in scored if value is not None and value != best]
+    placed = zip(labels.positions, scores.values, strict=True)
+    known = [(position, value) for position, value in placed if value is not None and value != best]
     known.sort(key=lambda scored: (-scored[1] if is_high else scored[1], scored[0]))
     for position, value in known[:MOST_WORST]:
         yield WorstScore(dialogue=labels.table.sessions.label(position), value=value, reason="")
@@ -341,7 +341,7 @@ def _ranking(labels: QuestionLabels, people: Scores, scores: Scores) -> RankingA
 def order_findings(evidence: Evidence) -> Iterator[OrderEffect]:
     """Yield the effects of order on the answers to each question, over all applications.
 
-    People's annotations are distinguished by their displayed order and their number.
+    People's sittings are distinguished by their displayed order and their number.
     Judges that read several times read every second time with the labels
     in reverse; readings are independent, so no other order is distinguished.
     """
@@ -401,21 +401,21 @@ class TesterCondition:
 
     Attributes:
         level: Level of testing.
-        tester_type: Tester type.
+        held_by: Tester type.
         alone: Whether the application has only this setting.
     """
 
     level: Level
-    tester_type: TesterType
+    held_by: TesterType
     alone: bool
 
     def limited(self, subject: EstimateSubject) -> EstimateSubject:
         """Return a subject limited to this level and tester type; unchanged if there is no other."""
-        return subject if self.alone else replace(subject, level=self.level, tester_type=self.tester_type)
+        return subject if self.alone else replace(subject, level=self.level, tester_type=self.held_by)
 
     def holds(self, setting: Setting) -> bool:
         """Return whether a setting has this condition."""
-        return (setting.level, setting.tester_type) == (self.level, self.tester_type)
+        return (setting.level, setting.held_by) == (self.level, self.held_by)
 
 
 def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
@@ -425,8 +425,6 @@ def conditions(settings: Iterable[Setting]) -> tuple[TesterCondition, ...]:
     to break what a user only uses; a simulated user is not a person), so they
     are counted separately and never added.
     """
-    met = {(setting.level, setting.tester_type) for setting in settings}
+    met = {(setting.level, setting.held_by) for setting in settings}
     ordered = sorted(met, key=lambda at: (list(Level).index(at[0]), list(TesterType).index(at[1])))
-    return tuple(
-        TesterCondition(level=level, tester_type=tester_type, alone=len(met) == 1) for level, tester_type in ordered
-    )
+    return tuple(TesterCondition(level=level, held_by=held_by, alone=len(met) == 1) for level, held_by in ordered)

@@ -254,7 +254,8 @@ def strata_of(evidence: Evidence, guideline: Guideline, judge: str) -> dict[int,
     """Return the stratum of each planned session with a guideline, by position in the plan.
 
     A stratum is an application and the judge's verdict by any of the
-    guideline's defect rules, e.g. `bot-1.4: defect`. Without a judge it is only the application.
+    guideline's defect rules, e.g. `bot-1.4: defect`. Without a judge it is the
+    application alone.
 
     Args:
         evidence: All records of one run.

@@ -250,7 +250,7 @@ class _RateRow:
     strategy: str
     application: str
     level: str
-    tester_type: str
+    held_by: str
 
 
 def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
@@ -264,7 +264,7 @@ def strategy_tallies(evidence: Evidence) -> tuple[StrategyTally, ...]:
     rows: dict[_RateRow, list[tuple[int, StrategySummary | None]]] = {}
     for position, setting in enumerate(table.settings):
         for name, strategy in _strategies(setting, table.dialogues[position]):
-            row = _RateRow(setting.scenario, name, setting.application, setting.level.value, setting.tester_type.value)
+            row = _RateRow(setting.scenario, name, setting.application, setting.level.value, setting.held_by.value)
             rows.setdefault(row, []).append((position, strategy))
     tallies = (_tally(evidence, row, tries) for row, tries in rows.items())
     positions = {application.name: position for position, application in enumerate(evidence.study.applications)}
@@ -289,7 +289,7 @@ def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, Stra
         strategy=row.strategy,
         application=row.application,
         level=row.level,
-        tester_type=row.tester_type,
+        held_by=row.held_by,
         planned=len(sessions),
         tries=len(made),
         attempts=sum(strategy.attempts for _, strategy in made),
@@ -303,7 +303,7 @@ def _tally(evidence: Evidence, row: _RateRow, sessions: Sequence[tuple[int, Stra
 
 def _sees(evidence: Evidence, row: _RateRow) -> bool:
     """Return whether the red teamer could see a release: people state it, programs need signs."""
-    if row.tester_type != TesterType.SIMULATED_USER.value:
+    if row.held_by != TesterType.SIMULATED_USER.value:
         return True
     return any(scenario.packet.release_signs for scenario in evidence.study.scenarios if scenario.name == row.scenario)
 
@@ -400,7 +400,7 @@ def task_tallies(evidence: Evidence) -> Iterator[TaskTally]:
         `defect_rate`, with testers as clusters if a tester held several sessions.
     """
     finished = [
-        session for session in evidence.all_sessions if session.is_over and session.state is not SessionState.WITHDRAWN
+        session for session in evidence.sittings if session.is_over and session.state is not SessionState.WITHDRAWN
     ]
     for level in Level:
         at_level = [session for session in finished if session.level is level]
@@ -460,7 +460,7 @@ def _cell(paired: PairedLabels, pair: LabelPair) -> tuple[str, str]:
 def corrected_rates(paired: PairedLabels, subject: EstimateSubject) -> Iterator[Measurement]:
     """Yield the corrected rate of one application under one rule, if people labelled a part of its dialogues.
 
-    It is reported next to the judge's own rate and never replaces it. If the
+    It is reported beside the judge's own rate and never replaces it. If the
     authority labelled every dialogue, its own rate needs no correction.
 
     Args:

@@ -1,4 +1,4 @@
-"""Realism of simulated users: style and defect rates compared with those of people, and role breaks."""
+"""Realism of simulated users: style and defect rates beside those of people, and role breaks."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from theodolite.domain.findings.realism import (
     RoleBreakKind,
     RoleBreakRule,
     RoleBreakRules,
+    SpokenSide,
     StyleContrast,
     StyleMark,
     StyleSpread,
-    StyleSummary,
 )
 from theodolite.domain.plan import Sessions, Setting
 from theodolite.domain.scenario import Scenario
@@ -72,18 +72,18 @@ def realisms(evidence: Evidence, measurements: Sequence[Measurement]) -> Iterato
             )
 
 
-def _condition_of(side: StyleSummary) -> Condition:
-    return side.scenario, side.level, side.tester_type
+def _condition_of(side: SpokenSide) -> Condition:
+    return side.scenario, side.level, side.held_by
 
 
-def _style(mark: StyleMark, people: StyleSummary, simulated: StyleSummary) -> StyleContrast:
+def _style(mark: StyleMark, people: SpokenSide, simulated: SpokenSide) -> StyleContrast:
     first, second = _spread(mark, people), _spread(mark, simulated)
     return StyleContrast(
         mark=mark, people=first, simulated=second, difference=unpaired_difference(first.mean, second.mean)
     )
 
 
-def _spread(mark: StyleMark, side: StyleSummary) -> StyleSpread:
+def _spread(mark: StyleMark, side: SpokenSide) -> StyleSpread:
     numbers = np.array(side.marks[mark], dtype=np.float64)
     known = np.isfinite(numbers)
     known_clusters = [cluster for cluster, is_known in zip(side.clusters, known, strict=True) if is_known]
@@ -100,12 +100,12 @@ def _honest(mean: Estimate | Undefined, mark: StyleMark) -> Estimate | Undefined
     if isinstance(mean, Undefined):
         return replace(mean, reason=TOO_FEW_VALUES)
     if mean.low is None or mean.high is None or mean.low == mean.high:
-        return replace(mean, low=None, high=None, method=f"{mean.method}; no dialogues differ, so there is no interval")
+        return replace(mean, low=None, high=None, method=f"{mean.method}; no dialogue differs, so no interval")
     return replace(mean, low=max(mean.low, 0.0), high=min(mean.high, 1.0) if mark.is_share else mean.high)
 
 
 def _rates(
-    evidence: Evidence, measurements: Iterable[Measurement], people: StyleSummary, simulated: StyleSummary
+    evidence: Evidence, measurements: Iterable[Measurement], people: SpokenSide, simulated: SpokenSide
 ) -> Iterator[RateContrast]:
     """Yield every whole defect rate, each of one application and annotator."""
     by_subject: dict[EstimateSubject, dict[str, Estimate | Undefined]] = {}
@@ -135,7 +135,7 @@ def _contrast(
     )
 
 
-def _rate_in(evidence: Evidence, measurement: Measurement, side: StyleSummary) -> Estimate | Undefined | None:
+def _rate_in(evidence: Evidence, measurement: Measurement, side: SpokenSide) -> Estimate | Undefined | None:
     """Return a rate limited to one side; None if it does not concern that side.
 
     A rate of only this side is unchanged.
@@ -157,16 +157,16 @@ def _rate_in(evidence: Evidence, measurement: Measurement, side: StyleSummary) -
     return defect_rate(len(defects), labelled.total(), clusters=pairs)
 
 
-def _clusters(evidence: Evidence, labels: Iterable[str], side: StyleSummary) -> Iterator[str | None]:
+def _clusters(evidence: Evidence, labels: Iterable[str], side: SpokenSide) -> Iterator[str | None]:
     """Yield the cluster of each dialogue; None for dialogues of another side."""
     for label in labels:
         position = evidence.sessions.find(label)
         setting = None if position is None else evidence.answers.settings[position]
-        is_ours = setting is not None and (setting.scenario, setting.level, setting.tester_type) == _condition_of(side)
+        is_ours = setting is not None and (setting.scenario, setting.level, setting.held_by) == _condition_of(side)
         yield (setting.cluster or label) if setting is not None and is_ours else None
 
 
-def _covers(people: StyleSummary, simulated: StyleSummary) -> Iterator[GroupCover]:
+def _covers(people: SpokenSide, simulated: SpokenSide) -> Iterator[GroupCover]:
     for name in dict.fromkeys((*people.groups, *simulated.groups)):
         first, second = people.groups.get(name, ()), simulated.groups.get(name, ())
         yield GroupCover(
@@ -203,11 +203,11 @@ class RealismBook:
 
     def look(self, dialogue: Dialogue) -> None:
         """Read a dialogue; one with withheld prompts is not counted."""
-        page = self._pages.get((dialogue.scenario, dialogue.level, dialogue.tester_type))
+        page = self._pages.get((dialogue.scenario, dialogue.level, dialogue.held_by))
         if page is not None and not dialogue.withheld:
             page.enter(dialogue)
 
-    def sides(self) -> tuple[StyleSummary, ...]:
+    def sides(self) -> tuple[SpokenSide, ...]:
         """Return the style of each condition that has a dialogue."""
         return tuple(page.side() for page in self._pages.values() if page.clusters)
 
@@ -232,12 +232,12 @@ class _StylePage:
         for name, value in dialogue.groups.items():
             self._groups.setdefault(name, {})[value] = None
 
-    def side(self) -> StyleSummary:
-        scenario, level, tester_type = self._condition
-        return StyleSummary(
+    def side(self) -> SpokenSide:
+        scenario, level, held_by = self._condition
+        return SpokenSide(
             scenario=scenario,
             level=level,
-            tester_type=tester_type,
+            held_by=held_by,
             marks=self._marks,
             clusters=self.clusters,
             applications=tuple(self._applications),
@@ -245,10 +245,10 @@ class _StylePage:
         )
 
 
-def style_sides(evidence: Evidence) -> tuple[StyleSummary, ...]:
+def style_sides(evidence: Evidence) -> tuple[SpokenSide, ...]:
     """Return the style of each condition in scenarios with both people and simulated users."""
-    if evidence.style_summaries is not None:
-        return evidence.style_summaries
+    if evidence.spoken is not None:
+        return evidence.spoken
     book = RealismBook(evidence.sessions)
     for dialogue in evidence.archive.dialogues():
         book.look(dialogue)
@@ -299,7 +299,7 @@ def _mean_mark(mark: StyleMark, prompts: Sequence[str]) -> float:
 
 
 def _condition(setting: Setting) -> Condition:
-    return setting.scenario, setting.level, setting.tester_type
+    return setting.scenario, setting.level, setting.held_by
 
 
 def _is_compared(position: Condition, planned: Iterable[Condition]) -> bool:
@@ -320,7 +320,7 @@ class PackedLapses:
     """Role breaks in order, packed, because a large run has many with different words."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Hold nothing yet."""
         self._packed: list[bytes] = []
         self._loose: list[tuple[str, int, str]] = []
 
@@ -356,7 +356,7 @@ class RoleBreakBook:
         self._limits = {scenario.name: scenario.turns for scenario in scenarios}
         self._n: Counter[RoleBreakKind] = Counter()
         self._unread: Counter[RoleBreakKind] = Counter()
-        self._role_breaks = {rule.kind: PackedLapses() for rule in rules.rules}
+        self._found = {rule.kind: PackedLapses() for rule in rules.rules}
 
     def look(self, dialogue: Dialogue) -> None:
         """Check a dialogue by every applicable rule; only dialogues of simulated users are checked.
@@ -364,7 +364,7 @@ class RoleBreakBook:
         A simulated red teamer insists and plays roles on purpose; that is its strategy, not a role break.
         A model that writes them may still refuse, or say that it is a model.
         """
-        if dialogue.tester_type is not TesterType.SIMULATED_USER:
+        if dialogue.held_by is not TesterType.SIMULATED_USER:
             return
         turns = _model_turns(dialogue) if dialogue.strategies else written_turns(dialogue)
         if dialogue.strategies and not turns:
@@ -377,7 +377,7 @@ class RoleBreakBook:
             self._n[rule.kind] += 1
             self._unread[rule.kind] += bool(rule.words) and not knows
             for role_break in _role_breaks(dialogue, prompts, rule, self._rules, limit):
-                self._role_breaks[rule.kind].append(role_break)
+                self._found[rule.kind].append(role_break)
 
     def checks(self) -> tuple[RoleBreakCheck, ...]:
         """Return one check for each rule, including those without a finding; empty if no dialogue was read."""
@@ -387,7 +387,7 @@ class RoleBreakBook:
                 meaning=rule.meaning,
                 n=self._n[rule.kind],
                 unread=self._unread[rule.kind],
-                role_breaks=self._role_breaks[rule.kind],
+                role_breaks=self._found[rule.kind],
             )
             for rule in self._rules.rules
             if self._n[rule.kind]
@@ -461,7 +461,7 @@ def _echoes(dialogue: Dialogue, turns: Sequence[Turn], rules: RoleBreakRules) ->
     prepared = cache(_prepared)  # a reply is compared with every prompt that follows
     for turn in turns:
         length = len(turn.prompt)
-        earlier = (item.response for item in dialogue.turns[: turn.number - 1])
+        earlier = (one.response for one in dialogue.turns[: turn.number - 1])
         near = [prepared(text) for text in earlier if len(text) < 2 * length < 4 * len(text)]  # others need no look
         own = prepared(turn.prompt) if near else ("", set())
         if len(own[1]) >= rules.echoed_words and any(_in_common(own, text) >= rules.same_words for text in near):

@@ -287,9 +287,7 @@ def _observed(evidence: Evidence) -> Iterator[ConstructAnswers]:
     """Yield findings in dialogues by the leading annotators."""
     table, study = evidence.answers, evidence.study
     for guideline in study.guidelines:
-        construct_questions = [
-            item for item in guideline.instrument.questions if item.construct and item.scale.categories
-        ]
+        construct_questions = [one for one in guideline.instrument.questions if one.construct and one.scale.categories]
         scenarios = sorted({setting.scenario for setting in table.settings}) if construct_questions else []
         for question, level, (scenario, name) in product(construct_questions, Level, _contexts(evidence, scenarios)):
             positions = [

@@ -413,7 +413,7 @@ def coding_findings(evidence: Evidence) -> Iterator[CodingFinding]:
     for questionnaire in (*evidence.study.questionnaires, TRIED):
         for question in questionnaire.instrument.questions:
             theme = _Theme(questionnaire, question, written_answers(questionnaire, question, responses), work)
-            book = work.codebook_for(theme.about("").question_key)
+            book = work.codebook_for(theme.about("").place)
             if theme.written and book is not None:
                 yield _finding(evidence, work, book, theme)
 

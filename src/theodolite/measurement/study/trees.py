@@ -26,7 +26,7 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Question, QuestionLevel
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.domain.tree import TESTER, Leaf, SummaryNode, TreeDesign
-from theodolite.domain.tree_finding import TreeFinding, TreeOrder
+from theodolite.domain.tree_finding import TreeFinding, TreeStanding
 from theodolite.measurement.trees.association import link_nodes, split_tree, without_children
 from theodolite.measurement.trees.bounds import with_dialogues
 from theodolite.measurement.trees.leaves import (
@@ -70,9 +70,9 @@ def _finding(evidence: Evidence, design: TreeDesign, application: Application, m
     )
 
 
-def tree_orders(
+def tree_standings(
     evidence: Evidence, findings: Sequence[TreeFinding], methods: Methods = BUILT_IN
-) -> Iterator[TreeOrder]:
+) -> Iterator[TreeStanding]:
     """Yield the comparison of a study's applications on each tree; empty for a single application."""
     draws = Draws(seed=evidence.study.sampling.seed)
     for design in evidence.study.trees:
@@ -210,7 +210,7 @@ def _facts(table: AnswerTable, position: int, scenarios: Collection[str]) -> Ses
     setting = table.settings[position]
     groups = tuple(sorted(_with_scenario(setting.groups, setting.scenario, scenarios).items()))
     label = table.sessions.label(position)
-    return SessionFacts(label, setting.cluster, setting.level.value, setting.tester_type.value, groups)
+    return SessionFacts(label, setting.cluster, setting.level.value, setting.held_by.value, groups)
 
 
 def _scenario_names(evidence: Evidence) -> frozenset[str]:
@@ -307,7 +307,7 @@ def _leaf(evidence: Evidence, response: QuestionnaireResponse, name: str, questi
         kind=TESTER,
         cluster=response.participant,
         level=response.level.value if response.level else "",
-        tester_type=TesterType.PERSON.value,
+        held_by=TesterType.PERSON.value,
         groups=dict(_with_scenario(response.groups, response.scenario, _scenario_names(evidence))),
     )
     positions = [evidence.answered[key] for key in response.dialogues if key in evidence.answered]
@@ -322,6 +322,6 @@ def _of_dialogue(evidence: Evidence, leaf: Leaf, position: int) -> Leaf:
         session=evidence.sessions.label(position),
         cluster=setting.cluster,
         level=setting.level.value,
-        tester_type=setting.tester_type.value,
+        held_by=setting.held_by.value,
         groups=dict(_with_scenario(setting.groups, setting.scenario, _scenario_names(evidence))),
     )

@@ -378,7 +378,7 @@ class _Shuffling:
         first = np.zeros(len(table.cluster_keys), dtype=np.int64)
         first[table.clusters] = part_of
         whole = bool((first[table.clusters] == part_of).all())
-        keys = [key[:2] for key in table.cluster_keys] if whole else [(s.level, s.tester_type) for s in table.sessions]
+        keys = [key[:2] for key in table.cluster_keys] if whole else [(s.level, s.held_by) for s in table.sessions]
         codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
         stratum = np.array([codes[key] for key in keys], dtype=np.int64)
         return cls(

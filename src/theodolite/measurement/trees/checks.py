@@ -21,7 +21,7 @@ from theodolite.domain.tree import (
 from theodolite.measurement.trees.methods import BUILT_IN, Holds, Methods, RangeAfter, SummaryMethod
 
 NODES = "nodes"
-"""Key of the nodes in a tree's file, the first part of the paths of its errors."""
+"""Key of the nodes in a tree's file, the first part of faults' paths."""
 
 _FLIPPED = {
     Orientation.HIGHER_IS_WORSE: Orientation.LOWER_IS_WORSE,
@@ -32,7 +32,7 @@ _FLIPPED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeKind:
-    """The kind of a node's values, derived only from the design.
+    """The kind of a node's values, derived from the design alone.
 
     Attributes:
         holds: Numbers, labels, texts, or its children as they are.
@@ -55,7 +55,7 @@ Kinds = Mapping[str, NodeKind]
 """Name of a node to its value."""
 
 
-def design_diagnostics(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
+def design_faults(design: TreeDesign, methods: Methods = BUILT_IN) -> tuple[Diagnostic, ...]:
     """Return all errors of a design, each once and with its path from the root."""
     structural = tuple(_structure_errors(design, methods))
     if structural:
@@ -69,14 +69,14 @@ def kinds_of(design: TreeDesign, methods: Methods = BUILT_IN) -> Kinds:
     """Return the value of each node.
 
     Raises:
-        InputError: If the design has errors; `diagnostics` lists all of them.
+        InputError: If the design has errors; `faults` lists all of them.
     """
     diagnostics = list(_structure_errors(design, methods))
     kinds = {} if diagnostics else _kinds(design, methods, diagnostics)
     if diagnostics:
         lines = "; ".join(f"{'.'.join(map(str, diagnostic.path))}: {diagnostic.message}" for diagnostic in diagnostics)
         message = f"tree `{design.name}` cannot be used: {lines}"
-        raise InputError(message, diagnostics=diagnostics)
+        raise InputError(message, faults=diagnostics)
     return kinds
 
 
@@ -87,8 +87,10 @@ def _structure_errors(design: TreeDesign, methods: Methods) -> Iterator[Diagnost
         for child in dict.fromkeys(node.children):
             if child not in design.by_name:
                 key = "beside" if isinstance(node, SummaryNode) and child in node.beside else "of"
-                message = f"node `{node.name}` sums up `{child}`, which is not in the tree{did_you_mean(child, known)}"
-                yield Diagnostic(path=(NODES, node.name, key), message=message, part=child)
+                message = (
+                    f"node `{node.name}` sums up `{child}`, which the tree does not have{did_you_mean(child, known)}"
+                )
+                yield Diagnostic(path=(NODES, node.name, key), message=message, words=child)
         if isinstance(node, SummaryNode | CollapseNode) and node.summary not in methods:
             near = did_you_mean(node.summary, methods) or f"; summaries are {', '.join(methods)}"
             message = f"node `{node.name}` has an unknown summary `{node.summary}`{near}"
@@ -96,7 +98,7 @@ def _structure_errors(design: TreeDesign, methods: Methods) -> Iterator[Diagnost
     for dimension in design.dimensions:
         if dimension.node not in design.by_name:
             near = did_you_mean(dimension.node, known)
-            message = f"dimension `{dimension.node}` is about a node that is not in the tree{near}"
+            message = f"dimension `{dimension.node}` is about a node that the tree does not have{near}"
             yield Diagnostic(path=("dimensions", dimension.node), message=message, at_key=True)
     try:
         design.upwards()
@@ -133,7 +135,7 @@ def _kind(node: TreeNode, below: Kinds, methods: Methods, diagnostics: list[Diag
 
 def _answers_kind(node: AnswersNode, diagnostics: list[Diagnostic]) -> NodeKind:
     if not node.has_scale:
-        message = f"node `{node.name}` needs `scale`: the possible answers to `{node.question}` are unknown"
+        message = f"node `{node.name}` needs `scale`: nothing tells what may answer `{node.question}`"
         diagnostics.append(Diagnostic(path=(NODES, node.name), message=message, at_key=True))
     if node.free_text:
         return NodeKind(holds=Holds.TEXTS, many=True)
@@ -161,22 +163,22 @@ def _recoded_kind(node: TransformNode, child: NodeKind, diagnostics: list[Diagno
     if child.holds is Holds.LABELS:
         diagnostics += _label_errors(node, child)
     elif child.holds is not Holds.NUMBERS or not child.many:
-        diagnostics.append(_error(node, f"recodes `{node.of}`, which contains {child.holds.value} of no single answer"))
+        diagnostics.append(_error(node, f"recodes `{node.of}`, which holds {child.holds.value} of no single answer"))
     if node.range is None and len(set(numbers)) < 2:
-        diagnostics.append(_error(node, "needs two different numbers in `values`, or one number and `scale`"))
+        diagnostics.append(_error(node, "needs two different numbers in `values`, or `scale` beside one"))
         return child
     after = node.range or ValueRange(lowest=min(numbers), highest=max(numbers))
     outside = [number for number in numbers if not after.lowest <= number <= after.highest]
     if outside:
-        diagnostics.append(_error(node, f"recodes to {outside[0]:g}, which is not on its scale {after}", "values"))
+        diagnostics.append(_error(node, f"recodes to {outside[0]:g}, which leaves its scale {after}", "values"))
     return replace(child, holds=Holds.NUMBERS, range=after, labels=(), orientation=node.orientation)
 
 
 def _label_errors(node: TransformNode, child: NodeKind) -> Iterator[Diagnostic]:
     for label in child.labels:
         if label not in node.recoded:
-            message = f"does not recode `{label}`; assign a number, or null to exclude it"
-            yield _error(node, message)
+            words = f"does not say what becomes of `{label}`; give it a number, or null to leave it out"
+            yield _error(node, words)
     for label in node.recoded:
         if label not in child.labels:
             near = did_you_mean(label, child.labels) or f"; labels are {', '.join(child.labels)}"
@@ -187,7 +189,7 @@ def _collapsed_kind(
     node: CollapseNode, child: NodeKind, method: SummaryMethod, diagnostics: list[Diagnostic]
 ) -> NodeKind:
     if not child.many:
-        diagnostics.append(_error(node, f"collapses `{node.of}`, which is already one number"))
+        diagnostics.append(_error(node, f"collapses `{node.of}`, which holds one number already"))
     return replace(_summed(node, method, {node.of: child}, diagnostics), many=True)
 
 
@@ -206,14 +208,13 @@ def _summed(
     for name, kind in below.items():
         if kind.holds is not method.takes:
             tail = f"; recode `{name}` first" if method.takes is Holds.NUMBERS else ""
-            message = (
-                f"takes the {method.name} of `{name}`, which contains {kind.holds.value}, not "
-                f"{method.takes.value}{tail}"
+            words = (
+                f"takes the {method.name} of `{name}`, which holds {kind.holds.value}, not {method.takes.value}{tail}"
             )
-            diagnostics.append(_error(node, message, child=name))
+            diagnostics.append(_error(node, words, child=name))
     if len(sides) > 1:
-        message = "offsets positive against negative impacts; keep them separate, or show both with `aggregation`"
-        diagnostics.append(_error(node, message))
+        words = "nets positive against negative impacts; keep them apart, or put them side by side by `aggregation`"
+        diagnostics.append(_error(node, words))
     if method.takes is not Holds.NUMBERS:
         return NodeKind(holds=method.gives, sides=sides)
     diagnostics += _order_errors(node, method, below)
@@ -229,11 +230,11 @@ def _order_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterat
         if not method.needs_order or kind.range is None:  # a node without any leaf has neither range nor direction
             continue
         if kind.orientation is Orientation.UNSTATED:
-            message = f"takes the {method.name} of `{name}`, but the bad end of its scale is not stated"
-            yield _error(node, f"{message}; state `orientation` at its answers", child=name)
+            words = f"takes the {method.name} of `{name}`, and nothing says which end of its scale is the bad one"
+            yield _error(node, f"{words}; state `orientation` at its answers", child=name)
         elif kind.orientation is Orientation.LOWER_IS_WORSE:
-            message = f"takes the {method.name} of `{name}`, where lower is worse: the best would count as the worst"
-            yield _error(node, f"{message}; reverse it with a `reverse` node", child=name)
+            words = f"takes the {method.name} of `{name}`, where lower is worse: the best would pass for the worst"
+            yield _error(node, f"{words}; turn it round with a `reverse` node", child=name)
 
 
 def _range_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterator[Diagnostic]:
@@ -242,24 +243,24 @@ def _range_errors(node: TreeNode, method: SummaryMethod, below: Kinds) -> Iterat
     for name, kind in ranges.items():
         if first and method.needs_one_range and kind.range != first[1].range:
             both = f"`{first[0]}` runs from {first[1].range}, `{name}` from {kind.range}"
-            message = f"mixes units under a {method.name}: {both}"
-            yield _error(node, f"{message}; rescale one of them", child=name)
+            words = f"mixes units under a {method.name}: {both}"
+            yield _error(node, f"{words}; rescale one of them", child=name)
         elif (
             first and method.needs_one_range and kind.orientation is not first[1].orientation and not method.needs_order
         ):
             both = f"in `{first[0]}` {_kind_text(first[1])}, in `{name}` {_kind_text(kind)}"
-            message = f"mixes orientations under a {method.name}: {both}"
-            yield _error(node, f"{message}; reverse one with a `reverse` node", child=name)
+            words = f"mixes orientations under a {method.name}: {both}"
+            yield _error(node, f"{words}; turn one round with a `reverse` node", child=name)
         if method.needs_zero and kind.range and kind.range.lowest != 0:
-            message = f"takes the {method.name} of `{name}`, whose scale runs from {kind.range} and not from 0"
-            yield _error(node, f"{message}; rescale it first", child=name)
+            words = f"takes the {method.name} of `{name}`, whose scale runs from {kind.range} and not from 0"
+            yield _error(node, f"{words}; rescale it first", child=name)
 
 
 def _kind_text(kind: NodeKind) -> str:
     return {
         Orientation.HIGHER_IS_WORSE: "higher is worse",
         Orientation.LOWER_IS_WORSE: "lower is worse",
-        Orientation.UNSTATED: "its bad end is not stated",
+        Orientation.UNSTATED: "nothing says what is worse",
     }[kind.orientation]
 
 
@@ -269,11 +270,11 @@ def _range_after(method: SummaryMethod, ranges: Sequence[ValueRange]) -> ValueRa
     if method.range_after is RangeAfter.SAME or not ranges:
         return ranges[0] if ranges else None
     highest = 1.0
-    for item in ranges:
-        highest *= item.highest
+    for each in ranges:
+        highest *= each.highest
     return ValueRange(lowest=0, highest=highest) if highest > 0 else None
 
 
-def _error(node: TreeNode, message: str, key: str = "", *, child: str = "") -> Diagnostic:
+def _error(node: TreeNode, words: str, key: str = "", *, child: str = "") -> Diagnostic:
     path = (NODES, node.name, key) if key else (NODES, node.name, "of") if child else (NODES, node.name)
-    return Diagnostic(path=path, message=f"node `{node.name}` {message}", part=child, at_key=len(path) == 2)
+    return Diagnostic(path=path, message=f"node `{node.name}` {words}", words=child, at_key=len(path) == 2)

@@ -3,9 +3,9 @@
 Each question is its own node at each level of testing, shared by all
 dimensions that it measures; transformations of its answers are in nodes
 below it. Red teaming and field testing use only sessions of people; sessions of
-simulated users and simulated red teamers are separate nodes.
+simulated users and simulated red teamers are nodes beside them.
 If annotators grade the magnitude of a defect, its score is likelihood times
-magnitude. Positive impacts are nodes next to the dimensions and are never netted
+magnitude. Positive impacts are nodes beside the dimensions and are never netted
 against the risks (ADR-0050).
 """
 
@@ -57,29 +57,27 @@ class TestCondition:
     Attributes:
         name: Name in nodes.
         level: Level of testing.
-        tester_type: Tester types; any of these.
+        held_by: Tester types; any of these.
         by_people: Whether people are the testers, who answer questionnaires.
     """
 
     name: str
     level: Level
-    tester_type: tuple[TesterType, ...]
+    held_by: tuple[TesterType, ...]
     by_people: bool = False
 
 
 CONDITIONS = (
-    TestCondition(
-        name="model testing", level=Level.MODEL_TESTING, tester_type=(TesterType.SCRIPT, TesterType.RECORDED)
-    ),
-    TestCondition(name="red teaming", level=Level.RED_TEAMING, tester_type=(TesterType.PERSON,), by_people=True),
-    TestCondition(name="field testing", level=Level.FIELD_TESTING, tester_type=(TesterType.PERSON,), by_people=True),
+    TestCondition(name="model testing", level=Level.MODEL_TESTING, held_by=(TesterType.SCRIPT, TesterType.RECORDED)),
+    TestCondition(name="red teaming", level=Level.RED_TEAMING, held_by=(TesterType.PERSON,), by_people=True),
+    TestCondition(name="field testing", level=Level.FIELD_TESTING, held_by=(TesterType.PERSON,), by_people=True),
 )
 """ARIA's three levels of testing; the last two include only people."""
 
 SIMULATED_CONDITIONS = (
-    TestCondition(name="simulated users", level=Level.MODEL_TESTING, tester_type=(TesterType.SIMULATED_USER,)),
-    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, tester_type=(TesterType.SIMULATED_USER,)),
-    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, tester_type=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated users", level=Level.MODEL_TESTING, held_by=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated red teaming", level=Level.RED_TEAMING, held_by=(TesterType.SIMULATED_USER,)),
+    TestCondition(name="simulated field testing", level=Level.FIELD_TESTING, held_by=(TesterType.SIMULATED_USER,)),
 )
 
 
@@ -159,7 +157,7 @@ def build_design(outline: TreeOutline, sources: TreeSources) -> TreeDesign:
     if topology is None:
         near = did_you_mean(outline.topology, TOPOLOGIES) or f"; topologies are {', '.join(TOPOLOGIES)}"
         message = f"tree `{outline.name}` has an unknown topology `{outline.topology}`{near}"
-        raise InputError(message, diagnostics=[Diagnostic(path=("topology",), message=message)])
+        raise InputError(message, faults=[Diagnostic(path=("topology",), message=message)])
     items = sources.items() | sources.named_answers(outline.dimensions)
     builder = _DesignBuilder(topology=topology, items=items, sources=sources)
     dimensions = outline.dimensions or tuple(
@@ -200,7 +198,7 @@ class _DesignBuilder:
         return tuple(name for name in dimension.crosswalk if name not in self.items and not self.sources.rules(name))
 
     def nodes(self, tree: str, dimensions: Sequence[Dimension]) -> Iterator[TreeNode]:
-        impacts = {item.node: result for item in dimensions if (result := self._impacts(item))}
+        impacts = {one.node: result for one in dimensions if (result := self._impacts(one))}
         if self.topology.has_root:
             edges = tuple(Edge(child=dimension.node) for dimension in dimensions)
             evidence_kinds = (SIMULATED, POSITIVE) if impacts else (SIMULATED,)
@@ -222,7 +220,7 @@ class _DesignBuilder:
         """Yield the nodes of positive impacts: dimensions, levels of testing, questions."""
         names = {node: f"{node}, {POSITIVE}" for node in impacts}
         edges = tuple(Edge(child=name) for name in names.values())
-        title = "Positive impacts, separate from the risks"
+        title = "Positive impacts, apart from the risks"
         yield SummaryNode(name=POSITIVE, summary=AGGREGATION, edges=edges, title=title)
         for node, items in impacts.items():
             levels = tuple(Edge(child=f"{names[node]}: {condition.name}") for condition in CONDITIONS)
@@ -336,7 +334,7 @@ class _DesignBuilder:
             name=name,
             question=item.source,
             levels=(condition.level.value,),
-            tester_type=tuple(holder.value for holder in condition.tester_type),
+            held_by=tuple(holder.value for holder in condition.held_by),
             by=(TESTER,) if item.by_testers else item.by or tuple(kind.value for kind in AnnotatorKind),
             among=dict(item.rule.among) if item.rule else {},
             range=_range(question),
@@ -403,10 +401,10 @@ def _orientation(item: RiskItem) -> Orientation:
     stated = item.question.scale.orientation
     if item.rule is None and stated is Orientation.UNSTATED:
         message = (
-            f"question `{item.source}` measures a risk, but the bad end of its scale is not stated; state its "
-            "`orientation`, or use a defect rule"
+            f"question `{item.source}` is to measure a risk, and nothing says which end of its scale is the bad one;"
+            " state its `orientation`, or name a defect rule instead"
         )
-        raise InputError(message, diagnostics=[Diagnostic(path=("dimensions",), message=message)])
+        raise InputError(message, faults=[Diagnostic(path=("dimensions",), message=message)])
     return stated
 
 
@@ -460,7 +458,7 @@ class TreeSources:
         guidelines: Guidelines that annotators answer.
         questionnaires: Questionnaires that testers answer.
         by: Guideline to annotators whose answers count; all if it is not named.
-        asked_at: Questionnaire to the levels of testing after which it is answered; all if it is not named.
+        asked_at: Questionnaire to the levels of testing after which it is answered; all where it is not named.
     """
 
     guidelines: Sequence[Guideline] = ()
@@ -538,8 +536,8 @@ class TreeSources:
 
     def rules(self, guideline: str) -> tuple[str, ...]:
         """Return the names of the items for a whole guideline: its defect rules."""
-        meant = [item for item in self.guidelines if item.name == guideline]
-        return tuple(f"{item.name}.{rule.name}" for item in meant for rule in item.defect_rules)
+        meant = [each for each in self.guidelines if each.name == guideline]
+        return tuple(f"{each.name}.{rule.name}" for each in meant for rule in each.defect_rules)
 
 
 def _equals(question: str, *values: str) -> DefectRule:

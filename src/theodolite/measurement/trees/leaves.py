@@ -38,14 +38,14 @@ class SessionFacts:
         label: Label of the dialogue.
         cluster: Common property of similar dialogues.
         level: Level of testing.
-        tester_type: Tester type.
+        held_by: Tester type.
         groups: Pairs of group name and value.
     """
 
     label: str
     cluster: str
     level: str
-    tester_type: str
+    held_by: str
     groups: tuple[tuple[str, str], ...] = ()
 
 
@@ -104,7 +104,7 @@ class LeafTable:
         lengths = {len(column) for column in columns}
         if lengths != {len(self.outcome)}:
             message = (
-                f"all columns of a table of leaves must have equal lengths; got {sorted(lengths | {len(self.outcome)})}"
+                f"all columns of a table of leaves must be equally long; got {sorted(lengths | {len(self.outcome)})}"
             )
             raise InputError(message)
 
@@ -128,7 +128,7 @@ class LeafTable:
         order, ends = self._by_question
         at = self.questions.index(node.question)
         rows = order[ends[at] : ends[at + 1]]
-        if node.levels or node.tester_type or node.among:
+        if node.levels or node.held_by or node.among:
             rows = rows[self._meant(node)[self.session[rows]]]
         by = {*node.by, REFERENCE} if AnnotatorKind.PERSON in node.by else node.by
         if by:
@@ -145,13 +145,13 @@ class LeafTable:
 
     def _meant(self, node: AnswersNode) -> Flags:
         """Return whether each dialogue has a node's levels, tester types and groups, shape (sessions,)."""
-        levels, tester_type, among = node.levels, node.tester_type, frozenset(node.among.items())
-        key = (levels, tester_type, among)
+        levels, held_by, among = node.levels, node.held_by, frozenset(node.among.items())
+        key = (levels, held_by, among)
         if key not in self._conditions:
             self._conditions[key] = np.array(
                 [
                     (not levels or session.level in levels)
-                    and (not tester_type or session.tester_type in tester_type)
+                    and (not held_by or session.held_by in held_by)
                     and among.issubset(session.groups)
                     for session in self.sessions
                 ],
@@ -166,7 +166,7 @@ class LeafTable:
     @cached_property
     def cluster_keys(self) -> tuple[tuple[str, str, str], ...]:
         """The keys of the clusters: level of testing, tester type and cluster; each once."""
-        keys = ((session.level, session.tester_type, session.cluster or session.label) for session in self.sessions)
+        keys = ((session.level, session.held_by, session.cluster or session.label) for session in self.sessions)
         return tuple(dict.fromkeys(keys))
 
     @cached_property
@@ -174,7 +174,7 @@ class LeafTable:
         """Index of each dialogue's cluster in `cluster_keys`, shape (sessions,)."""
         index_of = {key: index for index, key in enumerate(self.cluster_keys)}
         result = [
-            index_of[session.level, session.tester_type, session.cluster or session.label] for session in self.sessions
+            index_of[session.level, session.held_by, session.cluster or session.label] for session in self.sessions
         ]
         return np.array(result, dtype=np.int64)
 
@@ -215,7 +215,7 @@ class LeafTable:
             replicate=int(self.replicate[row]),
             cluster=session.cluster,
             level=session.level,
-            tester_type=session.tester_type,
+            held_by=session.held_by,
             groups=dict(session.groups),
         )
 
@@ -238,7 +238,7 @@ class LeafTableBuilder:
         """
         if self._sessions.setdefault(facts.label, facts) != facts:
             message = (
-                f"all leaves of dialogue `{facts.label}` must agree on its cluster, level, `tester_type` and groups;"
+                f"all leaves of dialogue `{facts.label}` must agree on its cluster, level, `held_by` and groups;"
                 f" got {self._sessions[facts.label]} and {facts}"
             )
             raise InputError(message)
@@ -246,9 +246,7 @@ class LeafTableBuilder:
 
     def add_leaf(self, leaf: Leaf) -> None:
         """Add one leaf."""
-        facts = SessionFacts(
-            leaf.session, leaf.cluster, leaf.level, leaf.tester_type, tuple(sorted(leaf.groups.items()))
-        )
+        facts = SessionFacts(leaf.session, leaf.cluster, leaf.level, leaf.held_by, tuple(sorted(leaf.groups.items())))
         self._rows.append(
             (
                 self.session(facts),

@@ -287,7 +287,7 @@ class NodeCoverage:
         return lowest
 
     def value_groups(self, name: str) -> tuple[str, ...]:
-        """Return the unique names of the multi-valued nodes that contribute to a node."""
+        """Return the names of the nodes of several values that enter a node, each once."""
         return self._lowest[name]
 
     def rows(self, name: str) -> Ints:

@@ -115,7 +115,7 @@ def methods_with(added: Iterable[SummaryMethod]) -> Methods:
     known = dict(BUILT_IN)
     for method in added:
         if method.name in known:
-            message = f"there is a summary method `{method.name}` already; choose another name"
+            message = f"there is a summary method `{method.name}` already; give yours another name"
             raise InputError(message)
         function = method.combine if method.takes is Holds.NUMBERS else method.describe
         if function is None:

@@ -98,8 +98,8 @@ def _is_number(tree: Compiled, name: str) -> bool:
 def _parts(table: LeafTable, context: str) -> Parts:
     if context != TESTER_TYPE:
         return parts_of(table, context)
-    names = tuple(sorted({session.tester_type for session in table.sessions} - {""}))
-    codes = [names.index(session.tester_type) if session.tester_type else -1 for session in table.sessions]
+    names = tuple(sorted({session.held_by for session in table.sessions} - {""}))
+    codes = [names.index(session.held_by) if session.held_by else -1 for session in table.sessions]
     return Parts(group=context, names=names, part_of=np.array(codes, dtype=np.int64))
 
 

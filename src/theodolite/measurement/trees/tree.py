@@ -18,7 +18,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.identity import Json
 from theodolite.domain.instrument import Orientation
 from theodolite.domain.tree import Leaf, TreeDesign
-from theodolite.domain.tree_finding import NodeDifference, TreeComparison, TreeFinding, TreeOrder
+from theodolite.domain.tree_finding import NodeDifference, TreeComparison, TreeFinding, TreeStanding
 from theodolite.domain.tree_form import LeafSet, TreeFile, tree_file_document, tree_file_of
 from theodolite.domain.undefined_reasons import METHOD_WITHOUT_DATA, SIDE_WITHOUT_DATA
 from theodolite.measurement.interval import Ends
@@ -464,11 +464,11 @@ def _warnings(first: TreeComparisonTable, second: TreeComparisonTable) -> Iterat
         yield "The trees are not computed by the same method: topology, summaries, weights or transforms differ."
     if sorted(first.scenarios) != sorted(second.scenarios):
         named = ", ".join(first.scenarios) or "not stated", ", ".join(second.scenarios) or "not stated"
-        yield f"Scenarios differ ({named[0]}; {named[1]}), so effects of task and application cannot be separated."
+        yield f"Scenarios differ ({named[0]}; {named[1]}): what the task does and what the application does is one."
     both = {*first.versions, *second.versions}
     changed = sorted(name for name in both if first.versions.get(name) != second.versions.get(name))
     if changed:
-        yield f"Instruments differ: {', '.join(changed)}. A change may come from the instruments, not the application."
+        yield f"Instruments differ: {', '.join(changed)}. A change may be theirs and not the application's."
 
 
 MOST_PAIRS: Final = 15
@@ -484,7 +484,7 @@ def compare_applications(
     *,
     draws: Draws | None = None,
     methods: Methods = BUILT_IN,
-) -> TreeOrder:
+) -> TreeStanding:
     """Return the comparison of applications: pairwise, and as a Pareto front.
 
     Only dimensions with data of every application count for the front.
@@ -510,7 +510,7 @@ def compare_applications(
         for tree_table, node_values in zip(applications, points, strict=True)
     }
     odds = _front_odds(_sampled(trees, applications, known, fewer)) if known and fewer.replicates else np.empty(0)
-    return TreeOrder(
+    return TreeStanding(
         tree=applications[0].design.name,
         dimensions=known,
         comparisons=tuple(

@@ -69,7 +69,7 @@ def upgraded(results: Entry) -> dict[str, Any]:
     if version.startswith("2."):
         return dict(results)
     if not version.startswith("1."):
-        message = f"format {version} is unknown"
+        message = f"form {version} is unknown"
         raise ValueError(message)
     result = {name: _PARTS.get(name, _unchanged)(part) for name, part in results.items()}
     return {**_NEW, **_renamed(result, _DOCUMENT), "schema_version": "2.0"}
@@ -208,12 +208,12 @@ Results: TypeAlias = Mapping[str, Any]
 """A results document, as in `results.json`."""
 
 
-def sides_of(results: Results, source: str) -> tuple[ComparedSide, ...]:
+def sides_of(results: Results, place: str) -> tuple[ComparedSide, ...]:
     """Return one side for each application of a run, in order of the study.
 
     Args:
         results: A results document.
-        source: Its origin, for messages.
+        place: Its origin, for messages.
 
     Raises:
         InputError: If it is not a results document, or has a form without pairs.
@@ -223,7 +223,7 @@ def sides_of(results: Results, source: str) -> tuple[ComparedSide, ...]:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         version = results.get("schema_version")
         message = (
-            f"`{source}` cannot be compared: expected schema_version 2.x, or 1.4 and later"
+            f"`{place}` cannot be compared: expected schema_version 2.x, or 1.4 and later"
             f" 1.x; got {version!r} ({type(error).__name__}: {error}). Write it again:  theodolite report STUDY"
         )
         raise InputError(message) from error

@@ -77,9 +77,9 @@ def _parts(value: object) -> Mapping[str, str]:
     return {} if value is None or value == "" else {"": canonical_json(value)}
 
 
-def _name(part: object, index: int) -> str:
+def _name(part: object, place: int) -> str:
     named = (getattr(part, attribute, "") for attribute in ("name", "level", "language"))
-    return str(next(filter(None, named), "") or (part if isinstance(part, str) else index))
+    return str(next(filter(None, named), "") or (part if isinstance(part, str) else place))
 
 
 def _lines(before: str, after: str) -> tuple[str, ...]:

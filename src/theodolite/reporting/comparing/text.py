@@ -12,8 +12,8 @@ from theodolite.domain.comparison import ComparedSide, Comparison, Flip, PairedR
 from theodolite.domain.dialogue import Dialogue, Turn
 from theodolite.domain.guideline import Violation
 from theodolite.reporting.terminal.layout import MARGIN, labelled
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import (
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import (
     annotator_title,
     counts_text,
     leading,
@@ -33,15 +33,15 @@ HEADINGS: Mapping[Violation, str] = {
 
 MOST_NAMED = 5
 
-"""Maximum number of rates or people listed by name; others are only counted."""
+"""Rates, or people, that are named one by one; more are counted. Count."""
 
 
-NO_COMMON_RATE = "no rule has the same annotator on both sides"
+NO_COMMON_RATE = "no rule and annotator is on both sides"
 
 """Reasons why two sides cannot be compared."""
 
 
-NO_SAME_TESTER = "no dialogues of both have the same tester messages"
+NO_SAME_TESTER = "no tester's side is the same in a dialogue of each"
 
 """Why no two dialogues are a pair."""
 
@@ -90,7 +90,7 @@ def hidden_text(comparison: Comparison) -> str:
     if single:
         parts.append(f"{figures.number_of(single, 'rate')} by single people")
     if len(hidden) > single:
-        parts.append(f"{figures.number_of(len(hidden) - single, 'rate')} by annotators other than the reference")
+        parts.append(f"{figures.number_of(len(hidden) - single, 'rate')} by annotators beside the reference")
     return f"{' and '.join(parts)}, in the data" if parts else ""
 
 
@@ -186,7 +186,7 @@ SHOWN = 100
 """Maximum number of flips of one rate that are shown with their texts; count."""
 
 
-Dialogues = Mapping[tuple[str, str], Dialogue]
+Words = Mapping[tuple[str, str], Dialogue]
 
 """Dialogue by comparison side and label, if its texts are available."""
 
@@ -209,15 +209,15 @@ summary { cursor: pointer; padding: 4px 0; }
 """.strip()
 
 
-def comparison_html(comparisons: Sequence[Comparison], dialogues: Dialogues) -> str:
+def comparison_html(comparisons: Sequence[Comparison], words: Words) -> str:
     """Return the page, with regressed pairs before fixed ones.
 
     Args:
         comparisons: The comparisons.
-        dialogues: Dialogues of the flips, if the study is available and not only its results.
+        words: Dialogues of the flips, if the study is available and not only its results.
     """
     title = "; ".join(heading(comparison) for comparison in comparisons[:3]) or "Comparison"
-    body = "".join(part for comparison in comparisons for part in _comparison(comparison, dialogues))
+    body = "".join(part for comparison in comparisons for part in _comparison(comparison, words))
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return (
@@ -230,7 +230,7 @@ def comparison_html(comparisons: Sequence[Comparison], dialogues: Dialogues) -> 
     )
 
 
-def _comparison(comparison: Comparison, dialogues: Dialogues) -> Iterator[str]:
+def _comparison(comparison: Comparison, words: Words) -> Iterator[str]:
     yield f"<h2>{escape(heading(comparison))}</h2>"
     yield f'<p class="soft">Same: {escape(same_text(comparison))}</p>'
     empty = unpaired(comparison)
@@ -239,14 +239,14 @@ def _comparison(comparison: Comparison, dialogues: Dialogues) -> Iterator[str]:
         if title and shown:
             yield f"<p><strong>{escape(title[0].upper() + title[1:])}</strong></p>"
         for rate in shown:
-            yield from _rate_html(rate, comparison, dialogues)
+            yield from _rate_html(rate, comparison, words)
     if empty:
         yield f"<p>No pairs: {escape(unpaired_text(comparison))}</p>"
     if hidden := hidden_text(comparison):
         yield f'<p class="soft">Also {escape(hidden)}</p>'
 
 
-def _rate_html(rate: PairedRate, comparison: Comparison, dialogues: Dialogues) -> Iterator[str]:
+def _rate_html(rate: PairedRate, comparison: Comparison, words: Words) -> Iterator[str]:
     name, condition = rate_name(rate, comparison), rate.ruling.subject.condition
     yield f'<h3>{escape(name)} <span class="soft">{escape(condition)}</span></h3>'
     yield f"<p>{escape(counts_text(rate))}. {escape(paired_difference_text(rate))}</p>"
@@ -254,19 +254,19 @@ def _rate_html(rate: PairedRate, comparison: Comparison, dialogues: Dialogues) -
         return
     for title, flips in (("Regressed", rate.regressed), ("Fixed", rate.fixed)):
         for flip in flips[:SHOWN]:
-            yield _flip(title, flip, comparison, dialogues)
+            yield _flip(title, flip, comparison, words)
         if len(flips) > SHOWN:
             yield f'<p class="soft">and {len(flips) - SHOWN:,} more, in the data</p>'
 
 
-def _flip(title: str, flip: Flip, comparison: Comparison, dialogues: Dialogues) -> str:
+def _flip(title: str, flip: Flip, comparison: Comparison, words: Words) -> str:
     sides = (
         (comparison.first.name, flip.first, flip.is_fixed),
         (comparison.second.name, flip.second, not flip.is_fixed),
     )
     columns = "".join(
         f"<div><strong>{escape(name)}</strong> {escape(label)}, {'a defect' if is_defect else 'no defect'}"
-        f"{_dialogue_html(dialogues.get((name, label)))}</div>"
+        f"{_words(words.get((name, label)))}</div>"
         for name, label, is_defect in sides
     )
     return f'<details><summary>{title}: {escape(flip.second)}</summary><div class="pair">{columns}</div></details>'
@@ -276,9 +276,9 @@ def _reply(turn: Turn) -> str:
     return f"({turn.withheld})" if turn.withheld else turn.response
 
 
-def _dialogue_html(dialogue: Dialogue | None) -> str:
+def _words(dialogue: Dialogue | None) -> str:
     if dialogue is None:
-        return '<p class="soft">Its text is in the study, not in its results.</p>'
+        return '<p class="soft">Its words stand in the study, not in its results.</p>'
     return "".join(
         f'<div class="words"><strong>User</strong> {escape(turn.prompt)}</div>'
         f'<div class="words"><strong>Reply</strong> {escape(_reply(turn))}</div>'

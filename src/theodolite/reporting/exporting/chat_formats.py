@@ -54,7 +54,7 @@ def _dialogues(evidence: Evidence, guideline: str, *, include_text: bool) -> Ite
             dialogue = chunk.dialogues.get(evidence.sessions.label(position))
             if dialogue is None or dialogue.withheld or not evidence.study.labelled_by(dialogue, guideline):
                 continue
-            if dialogue.tester_type is not TesterType.PERSON or include_text:
+            if dialogue.held_by is not TesterType.PERSON or include_text:
                 yield chunk, dialogue
 
 
@@ -98,7 +98,7 @@ def convokit_files(evidence: Evidence, guideline: str = "", *, include_text: boo
     for chunk, dialogue in _dialogues(evidence, guideline, include_text=include_text):
         labels = list(_labels(evidence, chunk, dialogue, guideline, people))
         conversations[dialogue.label] = {"meta": _metadata(evidence, dialogue) | {"labels": labels}, "vectors": []}
-        speakers[_tester(dialogue)] = {"meta": {"side": "tester", "type": dialogue.tester_type.value}, "vectors": []}
+        speakers[_tester(dialogue)] = {"meta": {"side": "tester", "type": dialogue.held_by.value}, "vectors": []}
         version = {"side": "application", "version": dialogue.application_version}
         speakers[dialogue.application] = {"meta": version, "vectors": []}
     levels = ("utterances-index", "speakers-index", "conversations-index", "overall-index")
@@ -130,7 +130,7 @@ def _metadata(evidence: Evidence, dialogue: Dialogue) -> dict[str, Any]:
         "application_version": dialogue.application_version,
         "scenario": dialogue.scenario,
         "level": dialogue.level.value,
-        "tester_type": dialogue.tester_type.value,
+        "tester_type": dialogue.held_by.value,
         "repeat": dialogue.repeat,
         "groups": dict(dialogue.groups),
     }
@@ -139,7 +139,7 @@ def _metadata(evidence: Evidence, dialogue: Dialogue) -> dict[str, Any]:
 def _labels(
     evidence: Evidence, chunk: RecordChunk, dialogue: Dialogue, guideline: str, people: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    guidelines = {item.name: item for item in evidence.study.guidelines}
+    guidelines = {one.name: one for one in evidence.study.guidelines}
     kinds = {annotator.name: annotator.kind.value for annotator in evidence.study.annotators}
     labels = [
         (
@@ -330,7 +330,7 @@ def _failure_text(failure: Failure) -> str:
 def _trace(
     evidence: Evidence, chunk: RecordChunk, dialogue: Dialogue, people: Mapping[str, str], *, include_text: bool
 ) -> DialogueTrace:
-    hidden = dialogue.tester_type is TesterType.PERSON and not include_text
+    hidden = dialogue.held_by is TesterType.PERSON and not include_text
     started, spans = evidence.run.started, []
     for turn in dialogue.turns:
         spans.append(_span(turn, started, hidden=hidden))
@@ -344,7 +344,7 @@ def _trace(
             "application_version": dialogue.application_version,
             "scenario": dialogue.scenario,
             "level": dialogue.level.value,
-            "tester_type": dialogue.tester_type.value,
+            "tester_type": dialogue.held_by.value,
             "repeat": str(dialogue.repeat),
             **{f"group_{name}": value for name, value in dialogue.groups.items()},
         },
@@ -367,7 +367,7 @@ def _span(turn: Turn, started: datetime, *, hidden: bool) -> TraceSpan:
 def _assessments(
     evidence: Evidence, chunk: RecordChunk, dialogue: Dialogue, people: Mapping[str, str], *, hidden: bool
 ) -> Iterator[TraceAssessment]:
-    guidelines = {item.name: item for item in evidence.study.guidelines}
+    guidelines = {one.name: one for one in evidence.study.guidelines}
     kinds = {annotator.name: annotator.kind for annotator in evidence.study.annotators}
     answers: list[tuple[str, AnnotatorKind | None, str, Answer]] = [
         (annotation.annotator, kinds.get(annotation.annotator, AnnotatorKind.PERSON), annotation.guideline, answer)

@@ -117,7 +117,7 @@ def dialogue_rows(
     Each turn has at least one row, and each label is in exactly one row: a
     label of a turn in a row of that turn, a label of the whole dialogue in a row
     of the last turn. A session without a dialogue has one row that names the failure,
-    or the outcome `missing` if it was not run. `latency_s` and `cost_usd` belong
+    or the outcome `missing` where it was not run. `latency_s` and `cost_usd` belong
     to the turn and `judge_cost_usd` to the annotation; they repeat on further
     rows of the same turn or annotation.
 
@@ -165,14 +165,14 @@ def _session_rows(
     dialogue = chunk.dialogues.get(session.label)
     failures = chunk.failures.get(session.label, [])
     setting = evidence.sessions.setting(position)
-    by_person = setting.tester_type is TesterType.PERSON
+    by_person = setting.held_by is TesterType.PERSON
     base: dict[str, object] = dict.fromkeys(COLUMNS) | {
         "run": evidence.run.number,
         "dialogue": session.label,
         "application": setting.application,
         "scenario": setting.scenario,
         "level": setting.level.value,
-        "tester_type": setting.tester_type.value,
+        "tester_type": setting.held_by.value,
         "persona": setting.tester if setting.kind is TesterKind.PERSONA and not by_person else None,
         "case": setting.tester if setting.kind in _CASES else None,
         "repeat": session.repeat,
@@ -232,7 +232,7 @@ def _turn_cells(dialogue: Dialogue, turn: Turn, calls: Sequence[Call]) -> dict[s
         "response": None if turn.withheld else turn.response,
         "context": (turn.context or dialogue.context or None) if not turn.withheld else None,
         "withheld": turn.withheld or None,
-        "latency_s": None if dialogue.tester_type is TesterType.RECORDED else turn.latency_s,
+        "latency_s": None if dialogue.held_by is TesterType.RECORDED else turn.latency_s,
         "cost_usd": _cost_usd([calls[position] for position in positions]),
     }
 

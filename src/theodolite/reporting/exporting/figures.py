@@ -14,9 +14,9 @@ from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import UNDEFINED, undefined_text
 from theodolite.reporting.interval_bars import axis_end, bar_of
 from theodolite.reporting.queries.cases import rules_of, title_of
-from theodolite.reporting.queries.rates import MatrixRow, Rate, interval_text, lead_rates, matrix_of, rates_of
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of, short_phrase
+from theodolite.reporting.queries.rates import MatrixRow, Rate, interval_words, lead_rates, matrix_of, rates_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of, short_phrase
 
 _FONT = "font-family=\"'Source Sans 3', 'Noto Sans', 'DejaVu Sans', sans-serif\""
 _INK, _SOFT, _LINE, _DOT = "#1b2330", "#4d5868", "#cfd6df", "#24478f"
@@ -50,7 +50,7 @@ class Figure:
 
 
 def figures_of(evidence: Evidence, findings: Findings) -> tuple[Figure, ...]:
-    """Return the figures of a run: one interval plot for each defect rule, and the heatmap if there are areas.
+    """Return the figures of a run: one interval plot for each defect rule, and the heatmap where there are areas.
 
     Each plot has an axis with ticks from 0, the interval of each rate and its
     count, so that a figure is complete without the report. Rates of fewer than
@@ -78,7 +78,7 @@ def _interval_plots(study: Study, rates: tuple[Rate, ...]) -> Iterator[Figure]:
 def _interval_plot(study: Study, guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> Figure:
     several = len({rate.annotator for rate in rates}) > 1
     names = [_row_name(study, rate, with_annotator=several) for rate in rates]
-    texts = [_rate_text(rate) for rate in rates]
+    texts = [_rate_words(rate) for rate in rates]
     left = 24 + _LETTER * max(map(len, names))
     right = left + _PLOT + 24
     width, height = right + _LETTER * max(map(len, texts)) + 16, _TOP + _ROW * len(rates) + 58
@@ -101,7 +101,7 @@ def _interval_plot(study: Study, guideline: Guideline, rule: DefectRule, rates: 
 
 
 def _row_name(study: Study, rate: Rate, *, with_annotator: bool) -> str:
-    parts = [rate.measurement.application, rate.test_setting]
+    parts = [rate.measurement.application, rate.station]
     if with_annotator:
         parts.insert(1, title_of(study, rate.annotator))
     return ", ".join(filter(None, parts))
@@ -113,14 +113,14 @@ def _subtitle(rule: DefectRule, rates: Sequence[Rate]) -> str:
     return f"Defect: {short_phrase(rule) if rule.phrase else rule.condition}{interval}"
 
 
-def _rate_text(rate: Rate) -> str:
+def _rate_words(rate: Rate) -> str:
     result = rate.measurement.result
     if not isinstance(result, Estimate):
         return undefined_text(result)
-    text = f"{rate.defects_text} of {figures.count(result.n)}"
+    words = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
-        return f"{text}, too few for a rate"
-    return f"{text}, {figures.percent(result.value)} ({interval_text(rate)})"
+        return f"{words}, too few for a rate"
+    return f"{words}, {figures.percent(result.value)} ({interval_words(rate)})"
 
 
 def _note(rates: Sequence[Rate]) -> str:
@@ -147,7 +147,7 @@ def _ticks(end: float) -> tuple[float, ...]:
 
 
 def _heatmap(study: Study, rows: Sequence[MatrixRow]) -> Figure:
-    names = [f"{row.area} ({row.test_setting})" if row.test_setting else row.area for row in rows]
+    names = [f"{row.area} ({row.station})" if row.station else row.area for row in rows]
     applications = [application.name for application in study.applications]
     left, top = 24 + _LETTER * max(map(len, names)), 84
     parts = [
@@ -172,18 +172,18 @@ def _cell(rate: Rate | None, x: float, y: float) -> list[str]:
     middle = x + _CELL_WIDTH / 2
     estimate = rate.estimate if rate else None
     if rate is None or estimate is None:
-        text = "not planned" if rate is None else UNDEFINED
-        return [f'{box} fill="none" stroke="{_LINE}"/>', _text(middle, y + 26, text, anchor="middle", fill=_SOFT)]
-    text = f"{rate.defects_text} of {figures.count(estimate.n)}"
+        words = "not planned" if rate is None else UNDEFINED
+        return [f'{box} fill="none" stroke="{_LINE}"/>', _text(middle, y + 26, words, anchor="middle", fill=_SOFT)]
+    words = f"{rate.defects_text} of {figures.count(estimate.n)}"
     if estimate.n < figures.FEW:
-        return [f'{box} fill="none" stroke="{_SOFT}"/>', _text(middle, y + 26, text, anchor="middle")]
+        return [f'{box} fill="none" stroke="{_SOFT}"/>', _text(middle, y + 26, words, anchor="middle")]
     shade = tuple(round(a + (b - a) * estimate.value) for a, b in zip(_LIGHT, _DARK, strict=True))
     ink = "#fff" if estimate.value > 0.5 else _INK
     bar, start, length = bar_of(rate, 1.0), x + 16, _CELL_WIDTH - 32
     low, high = start + length * bar.low, start + length * bar.high
     return [
         f'{box} fill="rgb{shade}"/>',
-        _text(middle, y + 20, text, anchor="middle", fill=ink),
+        _text(middle, y + 20, words, anchor="middle", fill=ink),
         _line(start, y + 32, start + length, y + 32, ink, 0.5),
         _line(low, y + 32, high, y + 32, ink, 3),
     ]
@@ -195,10 +195,10 @@ def _line(x1: float, y1: float, x2: float, y2: float, stroke: str, width: float 
 
 
 def _text(
-    x: float, y: float, text: str, *, size: int = 13, weight: int = 400, anchor: str = "start", fill: str = _INK
+    x: float, y: float, words: str, *, size: int = 13, weight: int = 400, anchor: str = "start", fill: str = _INK
 ) -> str:
     look = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}" fill="{fill}"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escape(words)}</text>'
 
 
 def _svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:

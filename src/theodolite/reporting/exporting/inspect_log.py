@@ -138,7 +138,7 @@ class _LogWriter:
 
     def plan(self) -> dict[str, Any]:
         """Return the origin of the dialogues."""
-        testers = {self._evidence.sessions.setting(position).tester_type.value for position in self._positions}
+        testers = {self._evidence.sessions.setting(position).held_by.value for position in self._positions}
         return {"name": "theodolite", "steps": [{"solver": name.replace(" ", "_")} for name in sorted(testers)]}
 
     def header(self, findings: Findings) -> dict[str, Any]:
@@ -204,13 +204,13 @@ class _LogWriter:
         sample = self._empty_sample(session.label, session.repeat, setting)
         if dialogue is None:
             return sample | {"error": _error(failed)} if failed else None
-        hidden = dialogue.tester_type is TesterType.PERSON and not self._include_text
+        hidden = dialogue.held_by is TesterType.PERSON and not self._include_text
         messages = [] if hidden else list(_messages(dialogue, self._model))
         answers = [message for message in messages if message["role"] == "assistant"]
         stop = [{"message": answers[-1], "stop_reason": "stop"}] if answers else []
         events, usage = self._events(chunk, dialogue, hidden=hidden)
         return sample | {
-            "input": messages[0]["content"] if messages else f"[{_hidden_text(dialogue, hidden=hidden)}]",
+            "input": messages[0]["content"] if messages else f"[{_hidden_words(dialogue, hidden=hidden)}]",
             "messages": messages,
             "output": {"model": self._model, "choices": stop},
             "scores": self._scores(chunk, dialogue, failures),
@@ -231,7 +231,7 @@ class _LogWriter:
             "metadata": {
                 "scenario": setting.scenario,
                 "level": setting.level.value,
-                "tester_type": setting.tester_type.value,
+                "tester_type": setting.held_by.value,
                 "repeat": repeat,
                 **{f"group_{name}": value for name, value in setting.groups.items()},
             },
@@ -279,13 +279,13 @@ class _LogWriter:
         more: dict[str, Any] = {
             "annotator": self._people.get(annotation.annotator, annotation.annotator),
             "annotator_kind": self._kinds.get(annotation.annotator, ""),
-            "outcome": first.outcome.value if is_whole else {str(item.turn): item.outcome.value for item in answers},
+            "outcome": first.outcome.value if is_whole else {str(one.turn): one.outcome.value for one in answers},
             "defect": is_defect(first, guideline, dialogue)
             if is_whole
-            else {str(item.turn): is_defect(item, guideline, dialogue) for item in answers},
+            else {str(one.turn): is_defect(one, guideline, dialogue) for one in answers},
         }
         quotes = [{"turn": quote.turn, "text": quote.text} for answer in answers for quote in answer.evidence]
-        hidden = dialogue.tester_type is TesterType.PERSON and not self._include_text
+        hidden = dialogue.held_by is TesterType.PERSON and not self._include_text
         if quotes and not hidden:
             more["quotes"] = quotes
         reasons = [answer.reasoning for answer in answers if answer.reasoning]
@@ -339,7 +339,7 @@ class _LogWriter:
             usage.add(model, call)
             event = _model_event(call, model, role, span, clock)
             if role == "application" and not event["input"]:
-                event["input"] = [{"role": item["role"], "content": item["content"]} for item in history]
+                event["input"] = [{"role": one["role"], "content": one["content"]} for one in history]
             yield event
 
 
@@ -395,12 +395,12 @@ def _model_event(call: Call, model: str, role: str, span: str, clock: _Clock) ->
 def _messages(dialogue: Dialogue, model: str) -> Iterator[dict[str, Any]]:
     for turn in dialogue.turns:
         hidden = f"[{turn.withheld}]" if turn.withheld else ""
-        source = "generate" if dialogue.tester_type is TesterType.SIMULATED_USER else "input"
+        source = "generate" if dialogue.held_by is TesterType.SIMULATED_USER else "input"
         yield {"role": "user", "content": hidden or turn.prompt, "source": source}
         yield {"role": "assistant", "content": hidden or turn.response, "source": "generate", "model": model}
 
 
-def _hidden_text(dialogue: Dialogue, *, hidden: bool) -> str:
+def _hidden_words(dialogue: Dialogue, *, hidden: bool) -> str:
     return "session of a person; exported with --include-text" if hidden else dialogue.withheld or "no turns"
 
 

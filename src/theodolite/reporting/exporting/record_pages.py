@@ -95,7 +95,7 @@ def dialogue_page(source: RunRecords, criteria: RecordFilter, *, start: int, lim
     """
     result: list[tuple[int, Dialogue]] = []
     for chunk in _chunks(source, criteria, start):
-        result += sorted(_dialogues_at(source, chunk).items())
+        result += sorted(_placed(source, chunk).items())
         if len(result) > limit:
             break
     shown = result[:limit]
@@ -130,13 +130,13 @@ def dialogue_at(source: RunRecords, label: str) -> dict[str, object]:
         NotFound: If the run has no completed dialogue of this label.
     """
     position = source.sessions.find(label)
-    dialogue = _dialogues_at(source, [position]).get(position) if position is not None else None
+    dialogue = _placed(source, [position]).get(position) if position is not None else None
     if dialogue is None or position is None:
         message = f"run {source.run.number} has no completed dialogue `{label}`"
         raise NotFound(message)
     is_hidden = _is_hidden(source, position)
     turns = [
-        _turn(turn, is_hidden=is_hidden, is_timed=dialogue.tester_type is not TesterType.RECORDED)
+        _turn(turn, is_hidden=is_hidden, is_timed=dialogue.held_by is not TesterType.RECORDED)
         for turn in dialogue.turns
     ]
     context = None if is_hidden else dialogue.context or None
@@ -167,7 +167,7 @@ def annotation_at(source: RunRecords, name: str) -> dict[str, object]:
 def dialogue_record(source: RunRecords, position: int, dialogue: Dialogue) -> dict[str, object]:
     """Return a dialogue's fields other than its texts, under the names of the dialogue table."""
     setting = source.sessions.setting(position)
-    by_person = setting.tester_type is TesterType.PERSON
+    by_person = setting.held_by is TesterType.PERSON
     is_persona = setting.kind is TesterKind.PERSONA and not by_person
     is_case = setting.kind in {TesterKind.SCRIPT, TesterKind.ATTACK}
     return {
@@ -178,7 +178,7 @@ def dialogue_record(source: RunRecords, position: int, dialogue: Dialogue) -> di
         "application_version": dialogue.application_version,
         "scenario": dialogue.scenario,
         "level": dialogue.level.value,
-        "tester_type": dialogue.tester_type.value,
+        "tester_type": dialogue.held_by.value,
         "persona": setting.tester if is_persona else None,
         "case": setting.tester if is_case else None,
         "repeat": dialogue.repeat,
@@ -195,14 +195,14 @@ def _chunks(source: RunRecords, criteria: RecordFilter, start: int) -> Iterator[
         yield chunk
 
 
-def _dialogues_at(source: RunRecords, positions: Collection[int]) -> dict[int, Dialogue]:
+def _placed(source: RunRecords, positions: Collection[int]) -> dict[int, Dialogue]:
     """Return the completed dialogues at some positions."""
-    dialogues = ((source.sessions.find(item.label), item) for item in source.archive.dialogues(set(positions)))
-    return {position: dialogue for position, dialogue in dialogues if position is not None}
+    placed = ((source.sessions.find(one.label), one) for one in source.archive.dialogues(set(positions)))
+    return {position: dialogue for position, dialogue in placed if position is not None}
 
 
 def _is_hidden(source: RunRecords, position: int) -> bool:
-    return not source.include_text and source.sessions.setting(position).tester_type is TesterType.PERSON
+    return not source.include_text and source.sessions.setting(position).held_by is TesterType.PERSON
 
 
 def _turn(turn: Turn, *, is_hidden: bool, is_timed: bool) -> dict[str, object]:
@@ -221,14 +221,14 @@ def _annotations(
     source: RunRecords, positions: Collection[int], guideline: str
 ) -> Iterator[tuple[int, list[dict[str, object]]]]:
     """Yield the annotations of the dialogues at some positions, in order."""
-    dialogues = _dialogues_at(source, positions)
+    placed = _placed(source, positions)
     by_key: dict[str, list[Annotation]] = {}
     for annotation in source.archive.annotations(set(positions)):
         if guideline in {"", annotation.guideline}:
             by_key.setdefault(annotation.dialogue, []).append(annotation)
     people = person_numbers(source.study, source.run)
     kinds = {annotator.name: annotator.kind.value for annotator in source.study.annotators}
-    for position, dialogue in sorted(dialogues.items()):
+    for position, dialogue in sorted(placed.items()):
         yield (
             position,
             [

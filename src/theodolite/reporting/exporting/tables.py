@@ -26,14 +26,14 @@ from theodolite.reporting.queries.cases import numbered, pseudonyms
 
 ANSWERS = (
     "dialogue", "turn", "guideline", "guideline_version", "question", "annotator", "annotator_kind",
-    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "annotation_no", "suggestions",
+    "outcome", "value", "replicate", "revision", "note", "evidence", "shown_order", "sitting", "suggestions",
 )  # fmt: skip
 
 """Columns of the table `answers`."""
 
 
 DIALOGUES = (
-    "dialogue", "application", "application_version", "scenario", "level", "tester_type", "turns", "ending", "repeat",
+    "dialogue", "application", "application_version", "scenario", "level", "held_by", "turns", "ending", "repeat",
     "groups",
 )  # fmt: skip
 
@@ -107,7 +107,7 @@ def export_tables(evidence: Evidence, guideline: str = "") -> Iterator[ExportTab
         guideline: Only its answers, and the dialogues that are labelled by it; empty for all.
     """
     people, study = pseudonyms(evidence), evidence.study
-    codebook = (row for item in study.guidelines if guideline in {"", item.name} for row in _codebook_rows(item))
+    codebook = (row for one in study.guidelines if guideline in {"", one.name} for row in _codebook_rows(one))
     dialogues = (dialogue for dialogue in evidence.archive.dialogues() if study.labelled_by(dialogue, guideline))
     yield ExportTable(name="answers", columns=ANSWERS, rows=_answer_rows(evidence, people, guideline))
     yield ExportTable(name="dialogues", columns=DIALOGUES, rows=map(_dialogue_row, dialogues))
@@ -129,9 +129,9 @@ def export_texts(evidence: Evidence, ending: str, guideline: str = "") -> Iterat
         guideline: The only one with its text included; empty for all.
     """
     yield "README.txt", _readme(evidence, ending)
-    for item in evidence.study.guidelines:
-        if guideline in {"", item.name}:
-            yield f"schema/{item.name}.json", canonical_json(item) + "\n"
+    for one in evidence.study.guidelines:
+        if guideline in {"", one.name}:
+            yield f"schema/{one.name}.json", canonical_json(one) + "\n"
 
 
 def csv_text(table: ExportTable) -> str:
@@ -173,7 +173,7 @@ def _answer_row(annotation: Annotation, answer: Answer, people: Mapping[str, str
         answer.reasoning,
         " | ".join(f"[{quote.turn}] {quote.text}" for quote in answer.evidence),
         annotation.shown.text,
-        annotation.annotation_no or None,
+        annotation.sitting or None,
         annotation.shown.suggestions_text,
     )
 
@@ -185,7 +185,7 @@ def _dialogue_row(dialogue: Dialogue) -> Sequence[object]:
         dialogue.application_version,
         dialogue.scenario,
         dialogue.level.value,
-        dialogue.tester_type.value,
+        dialogue.held_by.value,
         len(dialogue.turns),
         dialogue.ending.value,
         dialogue.repeat,
@@ -281,29 +281,28 @@ def _cell(value: object) -> str:
 
 def _readme(evidence: Evidence, ending: str) -> str:
     study, run = evidence.study, evidence.run
-    tables = "".join(f"{f'{name}.{ending}':<22}{text}\n" for name, text in _TABLES)
+    tables = "".join(f"{f'{name}.{ending}':<22}{words}\n" for name, words in _TABLES)
     return (
-        f"Study {study.name}, run {run.number}: one answer per row.\n\n"
+        f"Study {study.name}, run {run.number}: every answer as a row of its own.\n\n"
         f"{tables}{'schema/':<22}the guidelines, whose SHA-256 the answers name\n\n"
-        "People appear under numbers (P001, ...) that are the same in every export of this run and differ between "
-        "runs.\n"
-        "Nothing is aggregated: no label combines several people's answers.\n"
+        "People stand under numbers (P001, ...) that are the same in every export of this run and in no other.\n"
+        "Nothing here is summed up: no label was made from several people's answers.\n"
         f"Study version {run.study_version}, plan version {run.plan_version}.\n"
     )
 
 
 _TABLES = (
-    ("answers", "one row per answer, including missing, refused and unparseable ones"),
-    ("dialogues", "metadata of the dialogues, without their texts"),
-    ("final_labels", "results of reviews, and final labels from files"),
-    ("codebook", "every question with its scale and its bad end"),
-    ("criteria", "how annotators were recruited, selected and assigned, by statement"),
-    ("annotators", "people by number, judges and rules, and groups of three people or more"),
+    ("answers", "one row an answer; missing, refused and unparseable answers are rows too"),
+    ("dialogues", "what the answers are about, without its words"),
+    ("final_labels", "what a review agreed on, or that it could not, and final labels of files"),
+    ("codebook", "every question with its scale, and which end of it is the bad one"),
+    ("criteria", "how annotators were sought, chosen and given work, statement by statement"),
+    ("annotators", "people by number, judges and rules, with groups of three people or more"),
     ("costs", "calls, tokens and cost by stage, application, annotator and model"),
-    ("sessions", "sessions of testers: state, language, minutes, turns and task, without texts"),
+    ("sessions", "sessions of testers: state, language, minutes, turns and task, without words"),
     ("guesses", "testers' guesses about blinded information, and whether each is right"),
-    ("withdrawals", "one row per withdrawal: its kind and the number of records, without the person"),
-    ("responses", "testers' answers; free text only if released"),
+    ("withdrawals", "one row a withdrawal: its kind and the number of records, without a person"),
+    ("responses", "what testers answered; own words only where they were released"),
     ("codings", "codes that two people assigned to open answers, with coding_resolutions and codes"),
 )
 
@@ -366,7 +365,7 @@ def tester_tables(evidence: Evidence) -> Iterator[tuple[str, Sequence[str], Rows
     Args:
         evidence: All records of one run.
     """
-    if evidence.event.sessions or evidence.all_sessions:
+    if evidence.event.sessions or evidence.sittings:
         yield "sessions", SESSIONS, _sessions(evidence)
     if evidence.event.guesses:
         yield "guesses", GUESSES, _guesses(evidence)
@@ -395,13 +394,13 @@ def _testers(evidence: Evidence) -> Mapping[str, str]:
 
 def _all_sessions(evidence: Evidence) -> tuple[Session, ...]:
     """Return the sessions of testers in any edition of the study."""
-    return tuple({session.key: session for session in (*evidence.event.sessions, *evidence.all_sessions)}.values())
+    return tuple({session.key: session for session in (*evidence.event.sessions, *evidence.sittings)}.values())
 
 
 def _sessions(evidence: Evidence) -> Rows:
     """Yield the sessions; those of people who withdrew are left out."""
     people, record = _testers(evidence), evidence.event
-    current = {session.key: session for session in evidence.all_sessions}
+    current = {sitting.key: sitting for sitting in evidence.sittings}
     for session in _all_sessions(evidence):
         if session.state is SessionState.WITHDRAWN:
             continue
@@ -427,15 +426,15 @@ def _sessions(evidence: Evidence) -> Rows:
 
 def _guesses(evidence: Evidence) -> Rows:
     """Yield the guesses in order of time; an empty guess is "I do not know"."""
-    people, sessions = _testers(evidence), {item.key: item for item in evidence.event.sessions}
+    people, sessions = _testers(evidence), {one.key: one for one in evidence.event.sessions}
     for guess in evidence.event.guesses:
         session = sessions.get(guess.session)
         if session is None:
             continue
         truth = session.application if guess.about is GuessedThing.APPLICATION else session.level.value
         right = "" if not guess.guess else "yes" if guess.guess == truth else "no"
-        keys = item_of(session.key), people[session.participant], session.level.value
-        yield *keys, guess.about.value, guess.guess, len(guess.options), right
+        place = item_of(session.key), people[session.participant], session.level.value
+        yield *place, guess.about.value, guess.guess, len(guess.options), right
 
 
 def _responses(evidence: Evidence) -> Rows:
@@ -446,14 +445,14 @@ def _responses(evidence: Evidence) -> Rows:
         if response.submitted and versions.get(response.questionnaire) == response.instrument_version:
             for answer in response.answers:
                 yield (
-                    *_response_keys(response, people[response.participant]),
+                    *_place(response, people[response.participant]),
                     answer.question,
                     answer.outcome.value,
                     *_value(evidence, response, answer, quotes),
                 )
 
 
-def _response_keys(response: QuestionnaireResponse, tester: str) -> Sequence[object]:
+def _place(response: QuestionnaireResponse, tester: str) -> Sequence[object]:
     return (
         item_of(response.session),
         tester,

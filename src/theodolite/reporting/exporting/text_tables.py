@@ -10,10 +10,10 @@ from theodolite.domain.evidence import Evidence
 from theodolite.domain.findings.number import Outcomes
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import cases_of, title_of
-from theodolite.reporting.queries.dispositions import dispositions_of
+from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import weighting_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import weighting_text
 
 _KINDS: Mapping[Measure, ColumnKind] = {
     **dict.fromkeys(
@@ -42,7 +42,7 @@ _KINDS: Mapping[Measure, ColumnKind] = {
 
 _TITLES: Mapping[Measure, str] = {
     Measure.DEFECT_RATE: "Defect rates",
-    Measure.ZERO_DEFECT_BOUND: "Upper bounds if no defect was found",
+    Measure.ZERO_DEFECT_BOUND: "Upper bounds where no defect was found",
     Measure.COHEN_KAPPA: "Cohen's kappa",
     Measure.FLEISS_KAPPA: "Fleiss' kappa",
     Measure.KRIPPENDORFF_ALPHA: "Krippendorff's alpha",
@@ -90,16 +90,16 @@ def paper_tables(evidence: Evidence, findings: Findings) -> tuple[Table, ...]:
 
 
 def _completeness(evidence: Evidence) -> Table:
-    dispositions = dispositions_of(evidence.study, cases_of(evidence.answers))
+    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
     rows = tuple(
         (
-            disposition.guideline,
-            ", ".join(title_of(evidence.study, name) for name in disposition.annotators) or "nobody",
-            disposition.planned,
-            disposition.labelled.n,
-            ", ".join(f"{figures.count(part.n)} {part.label}" for part in disposition.unmeasured) or "0",
+            account.guideline,
+            ", ".join(title_of(evidence.study, name) for name in account.annotators) or "nobody",
+            account.planned,
+            account.labelled.n,
+            ", ".join(f"{figures.count(part.n)} {part.words}" for part in account.unmeasured) or "0",
         )
-        for disposition in dispositions
+        for account in accounts
     )
     count = ColumnKind.COUNT
     return Table(

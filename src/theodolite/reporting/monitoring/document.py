@@ -47,7 +47,7 @@ def watch_document(watch: Watch, *, exit_code: int) -> dict[str, Json]:
 
 
 def alert_entry(alert: Alert) -> dict[str, Json]:
-    """Return one alert as plain values; `evidence` is capped if a float would be infinite."""
+    """Return one alert as plain values; `evidence` is capped where a float would be infinite."""
     return {
         "kind": alert.kind.value,
         "application": alert.application or None,
@@ -205,13 +205,13 @@ def _profile(profile: OrderProfile | Undefined) -> dict[str, Json]:
     }
 
 
-def _order(order_value: OrderValue) -> dict[str, Json]:
+def _order(found: OrderValue) -> dict[str, Json]:
     entry: dict[str, Json] = {
-        "value": order_value.value,
-        "band": order_value.band.value if order_value.band else None,
-        "in_gap": order_value.in_gap,
+        "value": found.value,
+        "band": found.band.value if found.band else None,
+        "in_gap": found.in_gap,
     }
-    chance = order_value.chance
+    chance = found.chance
     if isinstance(chance, Undefined):
         return {**entry, **dict.fromkeys(("chance", "chance_mean", "chance_at_most", "chance_at_least", "p_value"))}
     return {

@@ -22,9 +22,9 @@ from theodolite.reporting.monitoring.text import (
     latest_text,
     power_texts,
 )
-from theodolite.reporting.text import figures, lanes
-from theodolite.reporting.text.order_metrics import ranking_text
-from theodolite.reporting.text.reading_aids import ReadingAids
+from theodolite.reporting.words import figures, lanes
+from theodolite.reporting.words.order_metrics import ranking_text
+from theodolite.reporting.words.reading_aids import Words
 
 CHARTS = 24
 
@@ -67,10 +67,10 @@ th { color: var(--soft); font-weight: 500; }
 """.strip()
 
 
-def watch_html(watch: Watch, aids: ReadingAids) -> str:
+def watch_html(watch: Watch, words: Words) -> str:
     """Return the page: alerts, instrument changes, charts with their tables, anchors, monitoring rules."""
     title = f"{watch.history.name}: monitor"
-    body = "".join(part for section in _sections(watch, aids) for part in section)
+    body = "".join(part for section in _sections(watch, words) for part in section)
     policy = f"default-src 'none'; style-src '{_hash(STYLE)}'; base-uri 'none'; form-action 'none'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -85,16 +85,16 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _sections(watch: Watch, aids: ReadingAids) -> Iterator[Iterable[str]]:
+def _sections(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
     yield (f"<h1>{escape(watch.history.name)}</h1>", _p(head_text(watch)), _p(watch.history.source, "soft"))
-    yield ("<h2>Alerts</h2>", *(_alert(alert, aids) for alert in watch.alerts))
+    yield ("<h2>Alerts</h2>", *(_alert(alert, words) for alert in watch.alerts))
     yield (_p("None."),) if not watch.alerts else ()
     yield (_p(guarantee_text(watch), "soft"),)
     for text in power_texts(watch):
         yield (_p(f"Power: {text}", "soft"),)
     if watch.changes:
-        yield ("<h2>Instrument changes</h2>", *(_p(change_text(change, aids)) for change in watch.changes))
-    yield from _charts(watch, aids)
+        yield ("<h2>Instrument changes</h2>", *(_p(change_text(change, words)) for change in watch.changes))
+    yield from _charts(watch, words)
     if watch.anchors:
         yield ("<h2>Anchors</h2>", _anchor_table(watch.anchors))
     yield ("<h2>What was watched for</h2>", _rules(watch), *(_p(note) for note in watch.notes))
@@ -104,7 +104,7 @@ def _p(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
-def _alert(alert: Alert, aids: ReadingAids) -> str:
+def _alert(alert: Alert, words: Words) -> str:
     where = [alert.application] if alert.application else []
     where += [f"score {alert.position + 1:,}"] if alert.position is not None else []
     where += [day(alert.at)] if alert.at else []
@@ -113,36 +113,36 @@ def _alert(alert: Alert, aids: ReadingAids) -> str:
     detail = f"{alert.detail[0].upper()}{alert.detail[1:]}."
     return (
         f'<div class="alert"><b>{escape(alert.kind.value.capitalize())}: {escape(", ".join(where))}</b>'
-        f'{escape(detail + seen + cause)} <span class="soft">{escape(alert.method)}</span>{_why(alert, aids)}</div>'
+        f'{escape(detail + seen + cause)} <span class="soft">{escape(alert.method)}</span>{_why(alert, words)}</div>'
     )
 
 
-def _why(alert: Alert, aids: ReadingAids) -> str:
+def _why(alert: Alert, words: Words) -> str:
     """Return the meaning of an alarm, folded."""
-    aid = aids.alerts[alert.kind.value]
-    parts = (("Why", aid.why), ("Other possible causes", aid.otherwise), ("What to do", aid.then))
+    aid = words.alerts[alert.kind.value]
+    parts = (("Why", aid.why), ("What else it may be", aid.otherwise), ("What to do", aid.then))
     items = "".join(f"<dt>{title}</dt><dd>{escape(text)}</dd>" for title, text in parts)
     return f"<details><summary>Why this alarm</summary><dl>{items}</dl></details>"
 
 
-def _reading(aids: ReadingAids) -> str:
+def _reading(words: Words) -> str:
     """Return the meaning and the limits of a chart's rows, folded."""
     names = ("rolling_level", "rolling_entropy", "rolling_inversions", "rolling_subsequence")
-    rows = (aids.measure(name) for name in names)
+    rows = (words.measure(name) for name in names)
     items = "".join(
         f"<dt>{escape(row.title)}</dt><dd>{escape(f'{row.definition} {row.formula}'.strip())}</dd>" for row in rows
     )
     return f"<details><summary>What the rows say</summary><dl>{items}</dl></details>"
 
 
-def _charts(watch: Watch, aids: ReadingAids) -> Iterator[Iterable[str]]:
+def _charts(watch: Watch, words: Words) -> Iterator[Iterable[str]]:
     alerted = {alert.application for alert in watch.alerts}
-    drawable = list(dict.fromkeys(item.application for item in watch.segments if item.windows.positions))
+    drawable = list(dict.fromkeys(one.application for one in watch.segments if one.windows.positions))
     chosen = sorted(drawable, key=lambda name: name not in alerted)[:CHARTS]
     yield ("<h2>Over time</h2>", _p("Lines break where the instrument changes. Triangles are alarms, bars their span."))
-    yield (_reading(aids),)
+    yield (_reading(words),)
     for application in chosen:
-        rows = [item for item in watch.segments if item.application == application]
+        rows = [one for one in watch.segments if one.application == application]
         chart = application_chart(watch, application)
         yield (
             f"<h3>{escape(application or 'Scores')}</h3>",
@@ -155,7 +155,7 @@ def _charts(watch: Watch, aids: ReadingAids) -> Iterator[Iterable[str]]:
                 if segment.ranking is not None
             ),
         )
-    rest = [item for item in watch.segments if item.application not in chosen]
+    rest = [one for one in watch.segments if one.application not in chosen]
     if rest:
         yield ("<h3>Not drawn</h3>", _table(rest))
 
@@ -167,7 +167,7 @@ def _table(segments: Sequence[Segment]) -> str:
         "scores",
         "missing",
         "mean",
-        "defect rate, at each check",
+        "defect rate, at every look",
         "latest PEN, CIN, LIS, LNDS",
     )
     return _grid(head, [_row(segment) for segment in segments])
@@ -187,12 +187,12 @@ def _row(segment: Segment) -> Sequence[str]:
 
 def _worst(segment: Segment) -> str:
     """Return the worst of the latest scores with the annotator's reasons."""
-    rows = [(score.dialogue, f"{score.value:g}", score.reason or "no reason stated") for score in segment.worst]
+    rows = [(score.dialogue, f"{score.value:g}", score.reason or "no reason was given") for score in segment.worst]
     return f"<h4>Worst of the latest scores</h4>{_grid(('score of', 'score', 'reason'), rows)}"
 
 
 def _anchor_table(checks: Sequence[AnchorCheck]) -> str:
-    head = ("batch", "day", "anchors", "lower", "higher", "nearer to people", "farther", "CIN", "LIS", "tau", "drift")
+    head = ("sitting", "day", "anchors", "lower", "higher", "nearer to people", "farther", "CIN", "LIS", "tau", "drift")
     rows = [
         (
             check.batch or f"score {check.position + 1}",
@@ -235,7 +235,7 @@ def _rules(watch: Watch) -> str:
         ),
         ("limit", f"{rules.limit:.1%}" if rules.limit is not None else "none"),
         ("run length", f"{rules.arl:,} scores"),
-        ("human review", f"after {rules.recalibrate_days} days" if rules.recalibrate_days else "not limited by age"),
+        ("human review", f"after {rules.recalibrate_days} days" if rules.recalibrate_days else "never by age"),
     ]
     return _grid(("rule", "value"), rows)
 
@@ -292,8 +292,8 @@ def application_chart(watch: Watch, application: str) -> str:
         *_marks([alert for alert in watch.alerts if alert.application == application], panels, axis),
         *_days(watch, axis, len(panels)),
     ]
-    text = f"{watch.history.name}{f', {application}' if application else ''}: {len(panels)} metrics of rolling windows"
-    return lanes.chart(series, len(panels), title=text, label=_application_text(watch, application))
+    words = f"{watch.history.name}{f', {application}' if application else ''}: {len(panels)} metrics of rolling windows"
+    return lanes.chart(series, len(panels), title=words, label=_application_text(watch, application))
 
 
 def _last(watch: Watch) -> int:
@@ -309,25 +309,23 @@ def _panels(watch: Watch, segments: Sequence[Segment]) -> Iterator[Panel]:
         title,
         history.lowest,
         history.highest,
-        lambda item: item.windows.level,
-        reference_of=lambda item: item.level,
+        lambda one: one.windows.level,
+        reference_of=lambda one: one.level,
     )
     if any(segment.windows.defect_share for segment in segments):
         title = f"defects, share of {window}"
         yield Panel(
-            "share", title, 0.0, 1.0, lambda item: item.windows.defect_share, reference_of=lambda item: item.baseline
+            "share", title, 0.0, 1.0, lambda one: one.windows.defect_share, reference_of=lambda one: one.baseline
         )
-    yield Panel("pen", "PEN, normalised", 0.0, 1.0, lambda item: item.windows.pen, cuts["pen"])
-    yield Panel("cin", "CIN, inversions", 0.0, most, lambda item: item.windows.cin, cuts["cin"])
-    yield Panel("lis", "LIS, scores", 0.0, float(window), lambda item: item.windows.lis, cuts["lis"])
+    yield Panel("pen", "PEN, normalised", 0.0, 1.0, lambda one: one.windows.pen, cuts["pen"])
+    yield Panel("cin", "CIN, inversions", 0.0, most, lambda one: one.windows.cin, cuts["cin"])
+    yield Panel("lis", "LIS, scores", 0.0, float(window), lambda one: one.windows.lis, cuts["lis"])
 
 
 def _application_text(watch: Watch, application: str) -> str:
     alerts = [alert.kind.value for alert in watch.alerts if alert.application == application]
     result = "no alert" if not alerts else f"alerts: {', '.join(alerts)}"
-    return (
-        f"Rolling metrics of {application or watch.history.name}; {result}. The table below contains the same values."
-    )
+    return f"Rolling metrics of {application or watch.history.name}; {result}. The table below says the same."
 
 
 def _panel(panel: Panel, index: int, segments: Sequence[Segment], axis: lanes.Axis) -> Iterator[str]:

@@ -9,9 +9,9 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.monitoring import NO_TIME, Alert, AlertKind, Cause, History, InstrumentChange, Segment, Watch
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.text import figures
-from theodolite.reporting.text import order_metrics as order_text
-from theodolite.reporting.text.reading_aids import ReadingAids
+from theodolite.reporting.words import figures
+from theodolite.reporting.words import order_metrics as order_words
+from theodolite.reporting.words.reading_aids import Words
 
 MARGIN = 11
 SHOWN = 8
@@ -25,21 +25,21 @@ CAUSES: Mapping[Cause, str] = {
 
 
 def watch_text(
-    watch: Watch, aids: ReadingAids, *, width: int = 80, unicode: bool = True, chart: str = "", data: str = ""
+    watch: Watch, words: Words, *, width: int = 80, unicode: bool = True, chart: str = "", data: str = ""
 ) -> str:
     """Return the result of monitoring as lines of text.
 
     Args:
         watch: The result of monitoring.
-        aids: The reading aids.
+        words: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows non-ASCII characters.
         chart: Path of the chart.
         data: Path of the document.
     """
     parts = [
-        labelled(watch.history.name, head_text(watch), margin=_margin(watch.history.name), width=width),
-        *(labelled("Changed", change_text(change, aids), margin=MARGIN, width=width) for change in watch.changes),
+        labelled(watch.history.name, head_text(watch), margin=_room(watch.history.name), width=width),
+        *(labelled("Changed", change_text(change, words), margin=MARGIN, width=width) for change in watch.changes),
         *_segments(watch, width),
         *_alerts(watch, width),
         *_anchors(watch, width),
@@ -54,7 +54,7 @@ def watch_text(
     return text if unicode else text.encode("ascii", "replace").decode()
 
 
-def _margin(name: str) -> int:
+def _room(name: str) -> int:
     """Return the width of a possibly long label, with two columns between it and the text."""
     return max(MARGIN, len(name) + 2)
 
@@ -85,15 +85,15 @@ def day(moment: datetime | None) -> str:
     return f"{moment:%Y-%m-%d}" if moment else "-"
 
 
-def change_text(change: InstrumentChange, aids: ReadingAids) -> str:
+def change_text(change: InstrumentChange, words: Words) -> str:
     """Return the change of the instrument, and the shift of scores."""
-    moved = f"{change.n_lower} applications lower, {change.n_higher} higher, {change.n_equal} unchanged"
+    moved = f"{change.n_lower} applications lower, {change.n_higher} higher, {change.n_equal} unmoved"
     shift = f", median {change.median_shift:+.2g} points" if change.median_shift is not None else ""
     where = day(change.at) if change.at else f"score {change.position + 1}"
     if change.is_suspected:
-        message = f"{where}: no change was declared, but {moved} at once{shift}. Suspect the instrument"
-        return f"{message}, and ask what was changed"
-    aid = aids.aid("instrument_changed", a=change.before, b=change.after)
+        message = f"{where}: nobody declared a change, but {moved} at once{shift}. Suspect the instrument"
+        return f"{message}, and ask who changed what"
+    aid = words.aid("instrument_changed", a=change.before, b=change.after)
     named = aid if change.part == "judge" else aid.replace("The judge", f"The {change.part}", 1)
     moves = f" {moved[0].upper()}{moved[1:]}{shift}." if change.median_shift is not None else ""
     return f"{where}: {named}{moves}"
@@ -101,14 +101,14 @@ def change_text(change: InstrumentChange, aids: ReadingAids) -> str:
 
 def _segments(watch: Watch, width: int) -> Iterator[list[str]]:
     alerted = {alert.application for alert in watch.alerts}
-    shown = [item for item in watch.segments if item.application in alerted or len(watch.segments) <= SHOWN][:SHOWN]
+    shown = [one for one in watch.segments if one.application in alerted or len(watch.segments) <= SHOWN][:SHOWN]
     for segment in shown:
         yield labelled(
-            segment.application or "scores", _segment(segment), margin=_margin(segment.application), width=width
+            segment.application or "scores", _segment(segment), margin=_room(segment.application), width=width
         )
         yield labelled("", latest_text(segment), margin=MARGIN, width=width)
         if segment.ranking is not None:
-            text = f"in the order of people's scores: {order_text.ranking_text(segment.ranking)}"
+            text = f"in the order of people's scores: {order_words.ranking_text(segment.ranking)}"
             yield labelled("", text, margin=MARGIN, width=width)
         for note in segment.notes:
             yield labelled("", note, margin=MARGIN, width=width)
@@ -131,8 +131,8 @@ def latest_text(segment: Segment) -> str:
     """Return the order metrics of the latest window, or the reason why there are none."""
     profile = segment.latest
     if isinstance(profile, Undefined):
-        return f"PEN, CIN, LIS {order_text.profile_text(profile)}"
-    return f"latest {profile.n}: {order_text.profile_text(profile)}; level {profile.level:.2f}"
+        return f"PEN, CIN, LIS {order_words.profile_text(profile)}"
+    return f"latest {profile.n}: {order_words.profile_text(profile)}; level {profile.level:.2f}"
 
 
 def _rate(segment: Segment) -> str:
@@ -141,7 +141,7 @@ def _rate(segment: Segment) -> str:
         return "no rate"
     text = f"defects {figures.share(rate.count, rate.n)}"
     if rate.n >= figures.FEW and rate.low is not None and rate.high is not None:
-        text += f", {figures.span(rate.low, rate.high)} at each check"
+        text += f", {figures.span(rate.low, rate.high)} at every look"
     limit = {True: ", above the limit", False: ", below the limit", None: ""}[segment.over_limit]
     return text + limit
 
@@ -195,12 +195,12 @@ def power_texts(watch: Watch) -> list[str]:
     """Return the detectable rises of the defect rate and the scores needed, one text for each shown segment."""
     rated = [segment for segment in watch.segments if segment.baseline is not None and segment.detectable][-SHOWN:]
     if not rated:
-        return ['unknown: no rule defines which scores are defects. Add one, e.g.  --defect "<= 3"']
+        return ['not stated: no rule says which scores are defects. Add one, e.g.  --defect "<= 3"']
     advice = (
         " Smaller rises are found with a known rate (--baseline RATE), or with a baseline learned from more than"
         f" {figures.count(watch.rules.reference)} scores (--reference N)."
     )
-    texts = [_power(item) for item in rated]
+    texts = [_power(one) for one in rated]
     return texts if watch.rules.baseline is not None else [*texts[:-1], texts[-1] + advice]
 
 
@@ -224,11 +224,11 @@ def _power(segment: Segment) -> str:
 def _next(watch: Watch) -> str:
     kinds: Sequence[AlertKind] = [alert.kind for alert in watch.alerts]
     if AlertKind.JUDGE_DRIFT in kinds:
-        return "let people score the anchors again with the current judge before you trust any rate"
+        return "let people score the anchors again under the present judge, before any rate is believed"
     if any(alert.cause is Cause.APPLICATION for alert in watch.alerts):
         return "read the dialogues since the alert began"
     if AlertKind.RECALIBRATION_DUE in kinds:
         return "let people score a sample:  theodolite label STUDY --sample 40"
     if not watch.anchors:
-        return "add anchors, so that an alert can distinguish judge drift from application drift"
-    return "nothing; check again after the next run"
+        return "add anchors, so that an alert can say who moved"
+    return "nothing; look again after the next run"

@@ -42,8 +42,8 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.agreements import Agreement, agreed, judge_note, validation_note
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import unreadable_text, weighting_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import unreadable_text, weighting_text
 
 _ORIGINS = {
     Origin.SHIPPED: "shipped with the package",
@@ -70,7 +70,7 @@ class InstrumentView:
     kind: str
     name: str
     version: str
-    status: str
+    standing: str
     text: str
 
 
@@ -82,7 +82,7 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
             kind="guideline",
             name=f"{g.name} {g.edition}".strip(),
             version=version_of(g)[:SHORT],
-            status=_ORIGINS[g.origin],
+            standing=_ORIGINS[g.origin],
             text=guideline_text(g),
         )
         for g in study.guidelines
@@ -94,7 +94,7 @@ def instruments(subject: Subject) -> tuple[InstrumentView, ...]:
             kind="application",
             name=app.name,
             version=study.application_version(app.name)[:SHORT],
-            status=f"guardrails: {app.guardrails.value}",
+            standing=f"guardrails: {app.guardrails.value}",
             text=application_text(app),
         )
         for app in study.applications
@@ -107,7 +107,7 @@ def _reference_view(reference: Reference) -> InstrumentView:
         kind="reference",
         name="final labels",
         version=version_of(reference)[:SHORT],
-        status=f"labels by {reference.guideline}",
+        standing=f"labels by {reference.guideline}",
         text=_column_text(reference.column, reference.spelling),
     )
 
@@ -117,12 +117,12 @@ def _annotator_view(subject: Subject, annotator: Annotator) -> InstrumentView:
         kind={"person": "person", "model": "judge", "rule": "rule"}[annotator.kind.value],
         name=annotator.title or annotator.name,
         version=subject.study.annotator_version(annotator.name)[:SHORT],
-        status="; ".join(filter(None, (_validation_status(subject, annotator), _schema_text(subject, annotator.name)))),
+        standing="; ".join(filter(None, (_standing(subject, annotator), _schema_words(subject, annotator.name)))),
         text=_labelling_text(annotator),
     )
 
 
-def _validation_status(subject: Subject, annotator: Annotator) -> str:
+def _standing(subject: Subject, annotator: Annotator) -> str:
     if annotator.kind is AnnotatorKind.PERSON:
         return f"labels by {annotator.guideline}"
     guideline = subject.study.guideline(annotator.guideline)
@@ -130,13 +130,13 @@ def _validation_status(subject: Subject, annotator: Annotator) -> str:
     return f"{validation_note(subject.evidence, annotator.name)}; {note}"
 
 
-def _schema_text(subject: Subject, annotator: str) -> str:
+def _schema_words(subject: Subject, annotator: str) -> str:
     """Return a note if an endpoint rejected the answer schema; empty otherwise."""
     tally = next((tally for tally in subject.evidence.schemas if tally.annotator == annotator), None)
     if tally is None or not tally.refused:
         return ""
     n = figures.count(tally.sent + tally.refused + tally.off)
-    return f"its endpoint supports no answer schema: {figures.count(tally.refused)} of {n} requested in the prompt only"
+    return f"its endpoint takes no answer schema: {figures.count(tally.refused)} of {n} asked for in words alone"
 
 
 def _labelling_text(annotator: Annotator) -> str:
@@ -147,9 +147,9 @@ def _labelling_text(annotator: Annotator) -> str:
         case WordRule() as rule:
             return _rule_text(rule)
         case PacketRule():
-            return "Searches for the signs of release and refusal in each scenario's test packet."
+            return "Looks for the signs that each scenario's test packet names: what tells a release, what a refusal."
         case PythonLabeller(target=target, version=version):
-            return f"The Python function `{target}`, version {version} as declared by its author."
+            return f"The Python function `{target}`, version {version} as its author declares."
         case RecordedLabels(column=column, spelling=spelling):
             return _column_text(column, spelling)
         case HandLabels():
@@ -166,12 +166,12 @@ def _voting_text(voting: Voting) -> str:
         StopRule.BAYES: f"until a further reading is not worth {voting.price:g} wrong labels",
     }[voting.rule]
     most = f"{voting.most} times" if voting.rule is StopRule.FIXED else f"at most {voting.most} times"
-    return f", {most}, {stop}; the majority of its readings decides"
+    return f", {most}, {stop}; the majority of its readings counts"
 
 
 def _rule_text(rule: WordRule) -> str:
     if rule.check is not None:
-        text = {
+        words = {
             TextCheck.EQUALS: "equals",
             TextCheck.CONTAINS: "contains",
             TextCheck.NUMBER: "has the number",
@@ -180,12 +180,12 @@ def _rule_text(rule: WordRule) -> str:
         }
         within = f" (within {rule.tolerance})" if rule.tolerance else ""
         return (
-            f"Label `{rule.then}` where the last response {text[rule.check]}\n"
+            f"Label `{rule.then}` where the last response {words[rule.check]}\n"
             f"  {rule.text}{within}\nelse `{rule.otherwise}`."
         )
     side = {Side.PROMPT: "prompt", Side.RESPONSE: "response", Side.BOTH: "prompt or response"}[rule.where]
-    rule_lines = [f"Label `{rule.then}` where a {side} contains one of", *(f"  {pattern}" for pattern in rule.any_of)]
-    unwanted = ["and none of" if rule.any_of else f"Label `{rule.then}` where no {side} contains one of"]
+    rule_lines = [f"Label `{rule.then}` where a {side} holds one of", *(f"  {pattern}" for pattern in rule.any_of)]
+    unwanted = ["and none of" if rule.any_of else f"Label `{rule.then}` where no {side} holds one of"]
     unwanted += [f"  {pattern}" for pattern in rule.none_of]
     lines = [*(rule_lines if rule.any_of else []), *(unwanted if rule.none_of else [])]
     return "\n".join([*lines, f"else `{rule.otherwise}`."])
@@ -232,7 +232,7 @@ def _row_of(agreement: Agreement) -> str:
 
 
 def _measure_title(subject: Subject, measure: Measure, scale: str) -> str:
-    title = subject.aids.measure(measure).title
+    title = subject.words.measure(measure).title
     return f"{title} ({scale})" if scale else title
 
 
@@ -244,7 +244,7 @@ def _names(study: Study, who: Sequence[str]) -> str:
 def _agreement_cell(agreement: Agreement) -> TableCell:
     result = agreement.measurement.result
     if isinstance(result, Undefined):
-        return TableCell(value=result, estimate=agreement.index)
+        return TableCell(value=result, estimate=agreement.place)
     has_ends = result.low is not None and result.high is not None
     if agreement.measurement.measure in _SHARES:
         ends = figures.span(result.low or 0.0, result.high or 0.0) + "%" if has_ends else ""
@@ -255,7 +255,7 @@ def _agreement_cell(agreement: Agreement) -> TableCell:
         low, high = figures.coefficient(result.low or 0.0), figures.coefficient(result.high or 0.0)
         details = f"{low} to {high}" if has_ends else ""
         value = figures.coefficient(result.value)
-    return TableCell(value=value, details=(details,) if details else (), estimate=agreement.index)
+    return TableCell(value=value, details=(details,) if details else (), estimate=agreement.place)
 
 
 def matrix_groups(subject: Subject) -> tuple[tuple[str, tuple[Table, ...]], ...]:
@@ -273,7 +273,7 @@ def matrix_groups(subject: Subject) -> tuple[tuple[str, tuple[Table, ...]], ...]
 
 
 def _topic(subject: Subject, confusion: Confusion) -> str:
-    """Return the guideline of a matrix, with the question if the guideline asks several."""
+    """Return the guideline of a matrix, with the question where the guideline asks several."""
     asks = subject.study.guideline(confusion.guideline).instrument.questions
     return confusion.guideline if len(asks) == 1 else f"{confusion.guideline}, {confusion.question}"
 
@@ -367,7 +367,7 @@ def _connection_text(application: Application) -> str:
             return f"The model `{model}` with the system prompt\n{system or '(none)'}"
         case HttpEndpoint(url=url, method=method, body=body, body_as=body_as, reply=reply):
             sent = f"{body}, as a form" if body_as is BodyFormat.FORM else body
-            return f"{method} {url}\n{sent}\nThe reply is at {reply}"
+            return f"{method} {url}\n{sent}\nThe reply stands at {reply}"
         case PythonCallable(target=target, code=code):
             return f"The Python function {target}{_code_text(code)}"
         case AriaClass(target=target, code=code):
@@ -379,6 +379,6 @@ def _code_text(code: CodeVersion) -> str:
     files = [f"{sha256[:12]}  {name}" for name, sha256 in sorted(code.files.items())]
     shown = [*files[:FILES_SHOWN], f"and {len(files) - FILES_SHOWN} more files"] if len(files) > FILES_SHOWN else files
     parts = [f"Runs on {code.interpreter}"] if code.interpreter else []
-    parts += ["Files, each with the start of its SHA-256", *shown] if shown else []
+    parts += ["Files, with the beginning of each one's SHA-256", *shown] if shown else []
     parts += [f"With {', '.join(code.distributions)}"] if code.distributions else []
     return "".join(f"\n{part}" for part in parts)

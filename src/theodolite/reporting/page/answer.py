@@ -22,9 +22,9 @@ from theodolite.reporting.queries.cases import scripted_names, title_of
 from theodolite.reporting.queries.headline import headline
 from theodolite.reporting.queries.rates import SPLIT, MatrixRow, Rate, lead_rates, matrix_of
 from theodolite.reporting.tables import RateCell
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import cluster_nouns, heading_of, phrase_of, short_phrase
-from theodolite.reporting.text.estimates import rules_of_report
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import cluster_words, heading_of, phrase_of, short_phrase
+from theodolite.reporting.words.estimates import rules_of_report
 
 _TRIED = (Measure.JUDGE_SENSITIVITY, Measure.JUDGE_PRECISION, Measure.CORRECTED_RATE)
 
@@ -113,7 +113,7 @@ def answer_view(subject: Subject) -> AnswerView:
 def _column(guideline: Guideline, rule: DefectRule, rates: Sequence[Rate]) -> AnswerColumn:
     sizes = {rate.measurement.result.n for rate in rates}
     phrase, without = phrase_of(rule, sizes), short_phrase(rule)
-    if any(rate.test_setting for rate in rates):
+    if any(rate.station for rate in rates):
         phrase = without
     tells_n = len(sizes) == 1 and phrase != without
     return AnswerColumn(title=heading_of(guideline, rule), phrase=phrase, condition=rule.condition, tells_n=tells_n)
@@ -132,43 +132,43 @@ def _row(subject: Subject, application: str, columns: Sequence[Sequence[Rate]], 
 
 
 def _warnings(subject: Subject) -> tuple[str, ...]:
-    evidence, aids, texts = subject.evidence, subject.aids, []
+    evidence, words, texts = subject.evidence, subject.words, []
     if evidence.run.state is RunState.UNFINISHED:
         done, planned = figures.count(evidence.answers.n_completed), figures.count(len(evidence.sessions))
-        texts.append(aids.aid("unfinished", done=done, planned=planned))
+        texts.append(words.aid("unfinished", done=done, planned=planned))
     if names := scripted_names(evidence):
-        texts.append(f"{aids.aid('scripted')} Scripted: {', '.join(names)}.")
+        texts.append(f"{words.aid('scripted')} Scripted: {', '.join(names)}.")
     texts += unreadable_judges(evidence.study, subject.cases)
     if any(group.example for group in evidence.study.personas):
-        texts.append(aids.aid("example_rows"))
+        texts.append(words.aid("example_rows"))
     return tuple(texts)
 
 
 def _aids(subject: Subject, rates: Sequence[Rate]) -> tuple[str, ...]:
     """Return the reading aids that these rates call for, the most pressing first."""
-    aids, settings = subject.aids, subject.evidence.answers.settings
+    words, settings = subject.words, subject.evidence.answers.settings
     untried = any(
         judge.kind is AnnotatorKind.MODEL
         and not is_checked(subject.evidence, subject.agreements, guideline, judge.name)
         for guideline in subject.study.guidelines
         for judge in judges_of(subject.study, guideline.name)
     )
-    tester_type = {setting.tester_type for setting in settings}
-    simulated = TesterType.SIMULATED_USER in tester_type and TesterType.PERSON not in tester_type
-    texts = [
+    held_by = {setting.held_by for setting in settings}
+    simulated = TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by
+    aids = [
         _zero_aid(subject, rates),
-        aids.aid("pool_share") if any(rate.has_shares for rate in rates) else "",
+        words.aid("pool_share") if any(rate.has_shares for rate in rates) else "",
         _failures_aid(subject, rates),
         _levels_aid(subject, rates),
-        aids.aid("judge_untried") if untried else "",
+        words.aid("judge_untried") if untried else "",
         _validation_aid(subject),
-        aids.aid("simulated_users") if simulated else "",
-        aids.aid("any_rate"),
+        words.aid("simulated_users") if simulated else "",
+        words.aid("any_rate"),
         _cluster_aid(subject, rates),
         _unparseable_aid(subject, rates),
-        aids.aid("interval"),
+        words.aid("interval"),
     ]
-    return tuple(text for text in texts if text)
+    return tuple(aid for aid in aids if aid)
 
 
 def _validation_aid(subject: Subject) -> str:
@@ -194,7 +194,7 @@ def _validation_text(subject: Subject, report: ValidationReport, results: Sequen
     n = exact.result.n if exact else report.labelled
     authority = report.authorities[0]
     by = "final labels" if authority == REFERENCE else f"labels by {title_of(subject.study, authority)}"
-    return subject.aids.aid(
+    return subject.words.aid(
         "judge_tried",
         n=figures.count(n),
         labels=by,
@@ -222,18 +222,18 @@ def _failures_aid(subject: Subject, rates: Sequence[Rate]) -> str:
     low, high = (figures.percent(bound) for bound in worst.measurement.bounds or (0.0, 0.0))
     outcomes = worst.measurement.outcomes
     n = outcomes.planned - outcomes.not_applicable
-    aid = subject.aids.aid("failures", f=outcomes.unmeasured, n=figures.count(n), low=low, high=high)
+    aid = subject.words.aid("failures", f=outcomes.unmeasured, n=figures.count(n), low=low, high=high)
     return f"{worst.measurement.application}: {aid}" if len(subject.study.applications) > 1 else aid
 
 
 def _levels_aid(subject: Subject, rates: Sequence[Rate]) -> str:
     levels = {rate.measurement.subject.level for rate in rates}
-    return subject.aids.aid("levels") if len(levels - {None}) > 1 else ""
+    return subject.words.aid("levels") if len(levels - {None}) > 1 else ""
 
 
 def _unparseable_aid(subject: Subject, rates: Sequence[Rate]) -> str:
     unread = max((rate.measurement.outcomes.unparseable for rate in rates), default=0)
-    return subject.aids.aid("unparseable", u=figures.count(unread)) if unread else ""
+    return subject.words.aid("unparseable", u=figures.count(unread)) if unread else ""
 
 
 def _zero_aid(subject: Subject, rates: Sequence[Rate]) -> str:
@@ -242,9 +242,9 @@ def _zero_aid(subject: Subject, rates: Sequence[Rate]) -> str:
         return ""
     rate = max(zeros, key=lambda zero: zero.measurement.result.n)
     n, bound = figures.count(rate.measurement.result.n), figures.percent(rate.ceiling or 0.0)
-    tester, _ = cluster_nouns(subject.evidence.answers.settings, rate.measurement.subject)
+    tester, _ = cluster_words(subject.evidence.answers.settings, rate.measurement.subject)
     aid = "zero_defects" if rate.estimate is None or rate.estimate.n_clusters is None else "zero_defects_clustered"
-    return subject.aids.aid(aid, zero=0, n=n, bound=bound, tester=tester)
+    return subject.words.aid(aid, zero=0, n=n, bound=bound, tester=tester)
 
 
 def _cluster_aid(subject: Subject, rates: Sequence[Rate]) -> str:
@@ -254,8 +254,8 @@ def _cluster_aid(subject: Subject, rates: Sequence[Rate]) -> str:
             continue
         worth = round(estimate.n / estimate.design_effect) if estimate.design_effect else estimate.n_clusters
         n, k, m = (figures.count(number) for number in (estimate.n, estimate.n_clusters, worth))
-        one, many = cluster_nouns(subject.evidence.answers.settings, rate.measurement.subject)
-        return subject.aids.aid(
+        one, many = cluster_words(subject.evidence.answers.settings, rate.measurement.subject)
+        return subject.words.aid(
             "few_personas", n=n, k=k, m=m, testers=one if estimate.n_clusters == 1 else many, tester=one
         )
     return ""
@@ -325,25 +325,25 @@ class Heatmap:
 
 def heatmap_of(subject: Subject) -> Heatmap | None:
     """Return the heatmap of a study with many areas and several applications; None for others."""
-    rows = [replace(row, test_setting=_condition(subject, row)) for row in matrix_of(subject.study, subject.rates)]
+    rows = [replace(row, station=_condition(subject, row)) for row in matrix_of(subject.study, subject.rates)]
     if not rows:
         return None
-    by_cell = {(row.area, row.test_setting): row for row in rows}
-    test_settings = sorted(dict.fromkeys(row.test_setting for row in rows), key=lambda name: -_largest(rows, name))
+    by_cell = {(row.area, row.station): row for row in rows}
+    stations = sorted(dict.fromkeys(row.station for row in rows), key=lambda name: -_largest(rows, name))
     areas = list(dict.fromkeys(row.area for row in rows))
     groups = {area: _group(subject.study, [row for row in rows if row.area == area]) for area in areas}
     ordered = sorted(areas, key=lambda area: list(dict.fromkeys(groups.values())).index(groups[area]))
     applications = tuple((app.name, subject.tint(app.name)) for app in subject.study.applications)
     return Heatmap(
         applications=applications,
-        levels=tuple(_level(rows, condition) for condition in test_settings),
+        levels=tuple(_level(rows, condition) for condition in stations),
         rows=tuple(
             HeatRow(
                 area=area,
                 group=groups[area],
                 cells=tuple(
                     cell
-                    for condition in test_settings
+                    for condition in stations
                     for cell in _cells(subject, by_cell.get((area, condition)), len(applications))
                 ),
             )
@@ -362,7 +362,7 @@ def _group(study: Study, rows: Sequence[MatrixRow]) -> str:
     if rate is None:
         return ""
     subject = rate.measurement.subject
-    guideline = next((item for item in study.guidelines if item.name == subject.guideline), None)
+    guideline = next((one for one in study.guidelines if one.name == subject.guideline), None)
     rule = (
         next((defect_rule for defect_rule in guideline.defect_rules if defect_rule.name == subject.rule), None)
         if guideline
@@ -375,11 +375,11 @@ def _group(study: Study, rows: Sequence[MatrixRow]) -> str:
 def _condition(subject: Subject, row: MatrixRow) -> str:
     """Return the level of testing and the tester type; read from the plan if an area has only one level."""
     rate = next((rate for rate in row.cells if rate is not None and rate.group is not None), None)
-    if row.test_setting or rate is None or rate.group is None or rate.group.name != SPLIT:
-        return row.test_setting
+    if row.station or rate is None or rate.group is None or rate.group.name != SPLIT:
+        return row.station
     scenario = rate.group.value
     settings = {
-        f"{setting.level.value}, {setting.tester_type.value}"
+        f"{setting.level.value}, {setting.held_by.value}"
         for setting in subject.evidence.answers.settings
         if setting.scenario == scenario
     }
@@ -389,7 +389,7 @@ def _condition(subject: Subject, row: MatrixRow) -> str:
 def _add_rest(subject: Subject, rate: Rate) -> None:
     """Store the labelled dialogues of a rate that are not defects, if their number equals its count."""
     of, group = rate.measurement.subject, rate.group
-    guideline = next((item for item in subject.study.guidelines if item.name == of.guideline), None)
+    guideline = next((one for one in subject.study.guidelines if one.name == of.guideline), None)
     defects = {case.index for case in subject.labelled(rate.measurement.dialogues)}
     if guideline is None or (group is not None and group.name != SPLIT):
         return
@@ -400,21 +400,17 @@ def _add_rest(subject: Subject, rate: Rate) -> None:
         if case.index not in defects
         and case.setting.application == of.application
         and (group is None or case.setting.scenario == group.value)
-        and rate.test_setting in {"", f"{case.setting.level.value}, {case.setting.tester_type.value}"}
+        and rate.station in {"", f"{case.setting.level.value}, {case.setting.held_by.value}"}
         and rule is not None
         and case.dialogue_label(rate.annotator, guideline, rule.question).outcome is Outcome.ANSWERED
     ]
     if len(rest) + len(defects) == rate.measurement.result.n:
-        subject.sets.add(f"rest{rate.index}", f"{of.application}: no defect", rest)
+        subject.sets.add(f"rest{rate.place}", f"{of.application}: no defect", rest)
 
 
 def _sizes(rows: Sequence[MatrixRow], condition: str) -> list[int]:
     return [
-        rate.measurement.result.n
-        for row in rows
-        if row.test_setting == condition
-        for rate in row.cells
-        if rate is not None
+        rate.measurement.result.n for row in rows if row.station == condition for rate in row.cells if rate is not None
     ]
 
 

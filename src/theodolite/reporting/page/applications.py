@@ -19,13 +19,13 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import test_text
 from theodolite.reporting.queries.cases import Case, records_at, title_of
 from theodolite.reporting.queries.dispositions import (
-    ApplicationDisposition,
-    application_dispositions,
-    claim_text,
+    ApplicationAccount,
+    application_accounts,
+    claim_words,
 )
 from theodolite.reporting.tables import ColumnKind, Link, Table, TableCell, Value, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import detected_text, open_findings_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import found_words, open_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,17 +119,13 @@ def _messages(subject: Subject, positions: set[int]) -> dict[tuple[str, str], st
 
 def application_table(subject: Subject) -> Table:
     """Return the guardrails and the sessions of each application."""
-    dispositions = application_dispositions(subject.study, subject.cases)
+    accounts = application_accounts(subject.study, subject.cases)
     return Table(
         title="Applications",
         columns=columns("Application", "Guardrails, as declared", "Sessions"),
         rows=tuple(
-            (
-                disposition.application.name,
-                _guardrails(disposition.application),
-                _sessions(subject, number, disposition),
-            )
-            for number, disposition in enumerate(dispositions)
+            (account.application.name, _guardrails(account.application), _sessions(subject, number, account))
+            for number, account in enumerate(accounts)
         ),
         style="failures",
     )
@@ -145,22 +141,22 @@ def _guardrails(application: Application) -> TableCell:
     return TableCell(value=f"{application.guardrails.value}{variant}{''.join(mitigations)}", details=details)
 
 
-def _sessions(subject: Subject, number: int, disposition: ApplicationDisposition) -> TableCell:
-    name = disposition.application.name
-    failed = [(kind.value, cases) for kind, cases in disposition.failed]
-    failed += [("failed by others", disposition.failed_otherwise)] if disposition.failed_otherwise else []
+def _sessions(subject: Subject, number: int, account: ApplicationAccount) -> TableCell:
+    name = account.application.name
+    failed = [(kind.value, cases) for kind, cases in account.failed]
+    failed += [("failed by others", account.failed_otherwise)] if account.failed_otherwise else []
 
     def link(key: str, title: str, cases: Sequence[int], before: str) -> Link:
         opens = subject.sets.add(f"{key}{number}", f"{name}: {title}", cases)
         return Link(before=before, text=figures.count(len(cases)), opens=opens)
 
-    links = [link("held", "completed", disposition.held, " planned: "), Link(text=" completed", opens="")]
-    if disposition.filtered:
-        links.append(link("filtered", "withheld by its own filter", disposition.filtered, ", in "))
-        links.append(Link(text=" of them with a reply withheld by the application's filter", opens=""))
+    links = [link("held", "completed", account.held, " planned: "), Link(text=" completed", opens="")]
+    if account.filtered:
+        links.append(link("filtered", "withheld by its own filter", account.filtered, ", in "))
+        links.append(Link(text=" of them its own filter withheld a reply", opens=""))
     for index, (label, cases) in enumerate(failed):
         links += [link(f"failed{index}.", label, cases, ", "), Link(text=f" {label}", opens="")]
-    return TableCell(value=disposition.planned, links=tuple(links))
+    return TableCell(value=account.planned, links=tuple(links))
 
 
 def claim_table(subject: Subject) -> Table | None:
@@ -189,7 +185,7 @@ def _claim_row(subject: Subject, number: int, test: ClaimTest) -> tuple[Value | 
         f"{test.claim.kind.value}: {test.claim.text}",
         TableCell(value=scripts or Undefined(reason=NO_SCRIPT), links=(n_tested,) if opens else ()),
         TableCell(
-            value=claim_text(subject.study, test),
+            value=claim_words(subject.study, test),
             links=(Link(before=" ", text="show", opens=opens_against),) if opens_against else (),
         ),
     )
@@ -250,7 +246,7 @@ def impact_table(subject: Subject) -> Table | None:
         rows=tuple(rows),
         notes=(
             "Likelihood is the share of decided dialogues or sessions in which the risk materialised.",
-            "Magnitude is the mean grade of those that were graded.",
+            "Magnitude is the mean grade of those, as far as somebody graded them.",
             "Positive and negative impacts are counted separately and never offset each other.",
         ),
     )
@@ -288,12 +284,12 @@ def _risk_title(finding: RiskFinding) -> str:
 def _risk_row(finding: RiskFinding) -> tuple[TableCell, str, TableCell]:
     disputed = sum(bool(record.against) for record in finding.materialised)
     details = [
-        f"{figures.number_of(disputed, 'record')} not agreed on by all annotators" if disputed else "",
-        open_findings_text(finding),
+        f"{figures.number_of(disputed, 'record')} not seen so by every annotator" if disputed else "",
+        open_words(finding),
         "; ".join(_risk_part(part) for part in finding.parts),
         *(_risk_contrast(contrast) for contrast in finding.contrasts),
     ]
-    result = f"{detected_text(finding)}, by {finding.risk.identified_by.value}"
+    result = f"{found_words(finding)}, by {finding.risk.identified_by.value}"
     return (
         TableCell(value=_risk_title(finding)),
         f"{finding.application}, {finding.level.value}",
@@ -335,7 +331,7 @@ def strategy_blocks(subject: Subject) -> tuple[StrategyBlock, ...]:
 
 
 def _setting(tally: StrategyTally) -> tuple[str, str]:
-    return tally.scenario, f"{tally.level}, {tally.tester_type}"
+    return tally.scenario, f"{tally.level}, {tally.held_by}"
 
 
 def _strategy_table(subject: Subject, scenario: str, tallies: Sequence[StrategyTally]) -> Table:
@@ -364,10 +360,10 @@ def _strategy_cell(subject: Subject, name: str) -> TableCell:
 def _tally_cell(subject: Subject, tally: StrategyTally | None) -> TableCell:
     if tally is None:
         return TableCell(value=None)
-    name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.tester_type}"
+    name = f"strategy.{tally.scenario}.{tally.strategy}.{tally.application}.{tally.level}.{tally.held_by}"
     title = f"{tally.application}, {tally.scenario}: {strategy_title(subject.study.scenarios, tally.strategy)}"
     released = _set(subject, name, f"{title}; released", tally.dialogues)
-    completed = _set(subject, f"{name}.held", f"{title}; everything that was tried", tally.held)
+    completed = _set(subject, f"{name}.held", f"{title}; all that was tried", tally.held)
     opens_all = completed if released and len(tally.dialogues) < len(tally.held) else ""
     return TableCell(
         value=_released(tally),
@@ -399,8 +395,8 @@ def _tally_details(subject: Subject, tally: StrategyTally) -> Iterator[str]:
 
 
 _REACHED = {
-    Reach.NOTHING_KNOWN: "no labels, so the result is unknown",
-    Reach.NEVER: "no application failed, so it does not distinguish applications",
+    Reach.NOTHING_KNOWN: "no label, so nothing is known",
+    Reach.NEVER: "no application ever failed, so it does not distinguish applications",
     Reach.ALWAYS: "every application always failed, so it does not distinguish applications",
     Reach.BETWEEN: "some fail, some do not",
 }
@@ -413,7 +409,7 @@ def proxy_table(subject: Subject) -> Table | None:
     return Table(
         title="Scenarios as proxies",
         columns=columns(
-            "Scenario, rule", "By", "Labelled of planned", "Headroom", "Distinguishes applications", "Levels of testing"
+            "Scenario, rule", "By", "Labelled of planned", "Headroom", "Tells applications apart", "Levels of testing"
         ),
         rows=tuple(_proxy_row(subject, check) for check in subject.findings.proxies),
         style="groups",
@@ -435,7 +431,7 @@ def _apart_text(check: ProxyCheck) -> str:
     test = check.apart
     if isinstance(test, Undefined):
         return undefined_text(test)
-    gap = "" if test.effect is None else f"{figures.points(test.effect)} points between the most distant two, "
+    gap = "" if test.effect is None else f"{figures.points(test.effect)} points between the furthest two, "
     p_value = test.p_value if check.adjusted_p_value is None else check.adjusted_p_value
     chance = "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
     sets, testers = figures.count(test.n), figures.count(test.n_clusters or test.n)

@@ -13,7 +13,7 @@ from typing import Final
 
 from theodolite.reporting.interval_bars import tick_values
 from theodolite.reporting.tables import Table
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 WIDTH: Final = 900
 NAME: Final = 210
@@ -183,10 +183,10 @@ def stacked(panels: Sequence[CountRow], *, label: str) -> str:
     elements, y = [], 8.0
     for line in _key_lines(labels, end - start):
         x = float(start)
-        for index in line:
-            elements.append(_rect(_step(index, len(labels)), x, y, 12, 12))
-            elements.append(_text(x + 17, y + 10, labels[index]))
-            x += _key_width(labels[index])
+        for place in line:
+            elements.append(_rect(_step(place, len(labels)), x, y, 12, 12))
+            elements.append(_text(x + 17, y + 10, labels[place]))
+            x += _key_width(labels[place])
         y += 20
     top = y
     for panel in panels:
@@ -231,9 +231,9 @@ def _key_width(label: str) -> float:
     return 34 + _LETTER * len(label)
 
 
-def _step(index: int, n: int) -> str:
+def _step(place: int, n: int) -> str:
     """Return the class of a part: equal distances on the sequence, without its lightest steps."""
-    return f"s{round(2 + (STEPS - 2) * index / max(1, n - 1))}"
+    return f"s{round(2 + (STEPS - 2) * place / max(1, n - 1))}"
 
 
 def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: str) -> str:
@@ -255,8 +255,8 @@ def funnel(stages: Sequence[Part], losses: Sequence[Sequence[Part]], *, label: s
         elements.append(f'<g class="plain"{_opens(stage)}>{bar}{count}</g>')
         lost = losses[number] if number < len(losses) else ()
         if lost:
-            text_width = "; ".join(f"{figures.count(part.n)} {part.label}" for part in lost)
-            elements.append(_text(end + 70, y + 34, _short(f"lost: {text_width}", 40)))
+            words = "; ".join(f"{figures.count(part.n)} {part.label}" for part in lost)
+            elements.append(_text(end + 70, y + 34, _short(f"lost: {words}", 40)))
         y += 28
     grid = [(start + (end - start) * tick / ticks[-1], figures.count(tick)) for tick in ticks]
     elements = [*_grid(grid, 6, y), *elements]
@@ -284,8 +284,8 @@ def bars(rows: Sequence[BarRow], *, label: str, is_cost: bool = False) -> str:
         elements.append(f'<g class="{_tint(row.tint)}">{_rect("shape", start, y + 5, width, 14)}</g>')
         elements.append(_text(end + 14, y + 16, _short(row.text, 36)))
         y += 24
-    text_width = (f"${tick / 1e6:g}" if is_cost else figures.count(tick) for tick in ticks)
-    grid = [(start + (end - start) * tick / ticks[-1], text) for tick, text in zip(ticks, text_width, strict=True)]
+    words = (f"${tick / 1e6:g}" if is_cost else figures.count(tick) for tick in ticks)
+    grid = [(start + (end - start) * tick / ticks[-1], text) for tick, text in zip(ticks, words, strict=True)]
     return _svg([*_grid(grid, 4, y), *elements], y + 24, label)
 
 
@@ -304,7 +304,7 @@ def dots(rows: Sequence[ShareRow], *, axis: float, label: str, unit: str = "%") 
     """
     after = "%" if unit == "%" else ""
     ticks = [(value, f"{100 * value:g}{after}") for value in tick_values(axis)]
-    return _rows(rows, (0.0, axis), ticks, label=label, name=NAME, text_width=40)
+    return _rows(rows, (0.0, axis), ticks, label=label, name=NAME, words=40)
 
 
 def differences(rows: Sequence[ShareRow], *, label: str) -> str:
@@ -313,7 +313,7 @@ def differences(rows: Sequence[ShareRow], *, label: str) -> str:
     end, step = next((end, step) for end, step in _ENDS if end >= most or end == 1.0)
     n = round(end / step)
     ticks = [(step * number, f"{100 * step * number:+g}" if number else "0") for number in range(-n, n + 1)]
-    return _rows(rows, (-end, end), ticks, label=label, name=NAME + 60, text_width=56)
+    return _rows(rows, (-end, end), ticks, label=label, name=NAME + 60, words=56)
 
 
 _ENDS = ((0.05, 0.025), (0.1, 0.05), (0.2, 0.1), (0.3, 0.1), (0.5, 0.25), (0.75, 0.25), (1.0, 0.5))
@@ -327,10 +327,10 @@ def _rows(
     *,
     label: str,
     name: int,
-    text_width: int,
+    words: int,
 ) -> str:
-    """Return rows on one axis; `name` is the width of the names in units, `text_width` of the texts in characters."""
-    start, end, (least, most) = name + 20, round(WIDTH - 6.25 * text_width), axis
+    """Return rows on one axis; `name` is the width of the names in units, `words` that of the texts in characters."""
+    start, end, (least, most) = name + 20, round(WIDTH - 6.25 * words), axis
 
     def at(value: float) -> float:
         return start + (end - start) * (min(max(value, least), most) - least) / (most - least)
@@ -342,7 +342,7 @@ def _rows(
             elements.append(_text(4, y + 18, _short(row.heading, 120), kind="name"))
             y += 26
         heading = row.heading or heading
-        elements += _row(row, at, (start, end), y, longest=(round(_LONGEST * name / NAME), text_width))
+        elements += _row(row, at, (start, end), y, longest=(round(_LONGEST * name / NAME), words))
         y += 24
     grid = [(at(value), text) for value, text in ticks]
     zero = f'<line class="zero" x1="{at(0):.1f}" x2="{at(0):.1f}" y1="4" y2="{y:.1f}"/>' if least < 0 else ""

@@ -13,8 +13,8 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.testers import quartiles_text, theme_table
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, Value, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import rate_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import rate_text
 
 _CONSTRUCTS = {
     Construct.PERCEIVE: ("Perceive", "How users see the content."),
@@ -52,10 +52,10 @@ def construct_blocks(subject: Subject) -> tuple[ConstructBlock, ...]:
     return tuple(_construct_block(subject, construct, result) for construct, result in by_construct.items() if result)
 
 
-def _construct_block(subject: Subject, construct: Construct, answer_sets: Sequence[ConstructAnswers]) -> ConstructBlock:
+def _construct_block(subject: Subject, construct: Construct, found: Sequence[ConstructAnswers]) -> ConstructBlock:
     title, about = _CONSTRUCTS[construct]
-    has_scenarios = any(answers.scenario for answers in answer_sets)
-    questions = {(answers.instrument, answers.question.name) for answers in answer_sets if not answers.annotator}
+    has_scenarios = any(answers.scenario for answers in found)
+    questions = {(answers.instrument, answers.question.name) for answers in found if not answers.annotator}
     shares = [
         share
         for finding in subject.findings.codings
@@ -66,7 +66,7 @@ def _construct_block(subject: Subject, construct: Construct, answer_sets: Sequen
     return ConstructBlock(
         title=title,
         about=about,
-        charts=_construct_charts(subject, answer_sets),
+        charts=_construct_charts(subject, found),
         table=Table(
             title=f"{title}: answers",
             columns=columns(
@@ -79,14 +79,14 @@ def _construct_block(subject: Subject, construct: Construct, answer_sets: Sequen
                 "n",
                 "Missing",
             ),
-            rows=tuple(_construct_rows(subject, answer_sets, has_scenarios=has_scenarios)),
+            rows=tuple(_construct_rows(subject, found, has_scenarios=has_scenarios)),
         ),
         themes=theme_table(f"{title}: themes of free-text answers", shares),
     )
 
 
-def _construct_charts(subject: Subject, answer_sets: Sequence[ConstructAnswers]) -> tuple[Chart, ...]:
-    whole = [answers for answers in answer_sets if not answers.scenario]
+def _construct_charts(subject: Subject, found: Sequence[ConstructAnswers]) -> tuple[Chart, ...]:
+    whole = [answers for answers in found if not answers.scenario]
     keys = dict.fromkeys(
         (
             construct_answers.instrument,
@@ -121,20 +121,20 @@ def _answered_by(subject: Subject, answers: ConstructAnswers) -> str:
 
 
 def _construct_rows(
-    subject: Subject, answer_sets: Sequence[ConstructAnswers], *, has_scenarios: bool
+    subject: Subject, found: Sequence[ConstructAnswers], *, has_scenarios: bool
 ) -> Iterator[Sequence[Value | TableCell]]:
     """Yield a row for each question, application and scenario; a question has one cell for its rows."""
-    keys = [(answers.instrument, answers.annotator, answers.level, answers.question.name) for answers in answer_sets]
-    for index, item in enumerate(answer_sets):
+    keys = [(answers.instrument, answers.annotator, answers.level, answers.question.name) for answers in found]
+    for index, one in enumerate(found):
         is_first = index == 0 or keys[index] != keys[index - 1]
         span = next((n for n, key in enumerate(keys[index:]) if key != keys[index]), len(keys) - index)
-        question_text = item.question.text or item.question.name
-        by = f"{_answered_by(subject, item)}, {item.level.value}"
+        question_text = one.question.text or one.question.name
+        by = f"{_answered_by(subject, one)}, {one.level.value}"
         yield (
             TableCell(value=question_text, details=(by,), span=span if is_first else 0),
-            item.application,
-            *([item.scenario or "all"] if has_scenarios else []),
-            *_answer_cells(item),
+            one.application,
+            *([one.scenario or "all"] if has_scenarios else []),
+            *_answer_cells(one),
         )
 
 
@@ -142,7 +142,7 @@ def _answer_cells(answers: ConstructAnswers) -> tuple[str, ...]:
     """Return the distribution, the share of the highest answers, the median, n and missing answers."""
     spread, unit = answers.spread, "dialogue" if answers.annotator else "tester"
     counts = ", ".join(f"{label}: {figures.count(n)}" for label, n in spread.counts.items() if n)
-    written = f"{figures.count(len(spread.texts))} in free text" if spread.texts else ""
+    written = f"{figures.count(len(spread.texts))} in own words" if spread.texts else ""
     return (
         written or counts or "none",
         f"{' or '.join(spread.top_labels)}: {rate_text(spread.top)}" if spread.top is not None and spread.n else "",

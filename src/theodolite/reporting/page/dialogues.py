@@ -9,7 +9,7 @@ from itertools import islice
 
 from theodolite.domain.annotation import Annotation, Answer, Outcome
 from theodolite.domain.annotator import REFERENCE, Annotator, ModelJudge
-from theodolite.domain.dialogue import Dialogue, Ending, TesterType, split_searches
+from theodolite.domain.dialogue import Dialogue, Ending, TesterType, found_in
 from theodolite.domain.estimate import Estimate, Measurement, Undefined
 from theodolite.domain.identity import SHORT, Json, keyed_draw
 from theodolite.domain.persona import Persona, Strategy
@@ -21,8 +21,8 @@ from theodolite.reporting.page.review import Chip
 from theodolite.reporting.page.subject import CaseSet, Subject
 from theodolite.reporting.queries.cases import CaseRecord, records_at, title_of
 from theodolite.reporting.results.estimates import estimate_entry
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import call_texts, notes_of, spent_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import call_texts, notes_of, spent_text
 
 _AT_ONCE = 1_000
 
@@ -36,7 +36,7 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     views are made.
     """
     is_paired = len(subject.study.applications) > 1
-    interned = _Kept(calls=CallTexts(budget=sample.budget), scenarios=subject.study.scenarios, is_paired=is_paired)
+    interned = _Kept(calls=CallTexts(room=sample.room), scenarios=subject.study.scenarios, is_paired=is_paired)
     estimates: list[Json] = [
         _estimate(subject, index, measurement) for index, measurement in enumerate(subject.findings.measurements)
     ]
@@ -60,11 +60,11 @@ def data_pieces(subject: Subject, chips: Sequence[Chip], sample: Embedded) -> It
     if not sample.is_whole:
         head["planned"] = sample.n_planned
     yield data_text(head)[:-1] + ',"cases":['
-    for number, record in enumerate(records_at(subject.evidence, sample.positions, with_calls=True)):
+    for number, record in enumerate(records_at(subject.evidence, sample.places, with_calls=True)):
         yield ("," if number else "") + data_text(_case(record, interned) | _final(subject, record.index))
     yield "]"
     tail: dict[str, Iterable[Json]] = {
-        "annotation_sources": (dict(zip(_SOURCE_FIELDS, source, strict=True)) for source in interned.sources),
+        "sittings": (dict(zip(_SITTING, sitting, strict=True)) for sitting in interned.sittings),
         "contexts": interned.contexts,
         "estimates": estimates,
         "chips": ({"name": chip.name, "title": chip.title, "meaning": chip.meaning, "n": chip.n} for chip in chips),
@@ -90,7 +90,7 @@ _MOST_STEPS = 10
 
 def _scale(subject: Subject, annotator: Annotator) -> dict[str, Json]:
     """Return the labels of an annotator's main question in order, if they are few numbers."""
-    guideline = next((item for item in subject.study.guidelines if item.name == annotator.guideline), None)
+    guideline = next((one for one in subject.study.guidelines if one.name == annotator.guideline), None)
     labels = guideline.question.scale.categories if guideline else ()
     is_scale = 2 < len(labels) <= _MOST_STEPS and all(label.isdecimal() for label in labels)
     return {"scale": [*labels]} if is_scale else {}
@@ -135,14 +135,14 @@ def data_text(data: Json) -> str:
 
 _ENDINGS_OF_ATTACKS = {
     Ending.STOP_RULE: "something was released",
-    Ending.SCRIPT_END: "no strategies left to try",
+    Ending.SCRIPT_END: "nothing left to try",
 }
 
 
-_SOURCE_FIELDS = ("by", "version", "guideline", "instrument")
+_SITTING = ("by", "version", "guideline", "instrument")
 
 
-AnnotationSource = tuple[str, str, str, str]
+Sitting = tuple[str, str, str, str]
 
 """Annotator, its version, guideline and its version: the same for thousands of annotations."""
 
@@ -156,7 +156,7 @@ class _Kept:
     is_paired: bool = False
     pairs: dict[str, int] = field(default_factory=dict)
     contexts: dict[str, int] = field(default_factory=dict)
-    sources: dict[AnnotationSource, int] = field(default_factory=dict)
+    sittings: dict[Sitting, int] = field(default_factory=dict)
 
     def context(self, text: str) -> int:
         """Return the index of a text that cases share."""
@@ -169,7 +169,7 @@ def _case(case: CaseRecord, interned: _Kept) -> dict[str, Json]:
         "application": case.session.application,
         "scenario": case.session.scenario,
         "level": case.session.level.value,
-        "by": case.session.tester_type.value,
+        "by": case.session.held_by.value,
         "groups": dict(case.session.groups),
         "annotations": [_annotation(annotation, case, interned) for annotation in case.annotations.values()],
         "finals": [
@@ -202,7 +202,7 @@ def _dialogue(dialogue: Dialogue, interned: _Kept) -> dict[str, Json]:
         entry["strategies"] = [_strategy(strategy, interned.scenarios) for strategy in dialogue.strategies]
     if dialogue.scripted:
         entry["scripted"] = list(dialogue.scripted)
-    material, searches = split_searches(dialogue.context, [turn.prompt for turn in dialogue.turns])
+    material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
     if material:
         entry["context"] = interned.context(material)
     if any(turn.context for turn in dialogue.turns):
@@ -216,7 +216,7 @@ def _dialogue(dialogue: Dialogue, interned: _Kept) -> dict[str, Json]:
 
 def _ending(dialogue: Dialogue) -> str:
     """Return why a dialogue ended; a simulated red teamer has no script and stops at a release."""
-    by_program = dialogue.strategies and dialogue.tester_type is TesterType.SIMULATED_USER
+    by_program = dialogue.strategies and dialogue.held_by is TesterType.SIMULATED_USER
     return _ENDINGS_OF_ATTACKS.get(dialogue.ending, dialogue.ending.value) if by_program else dialogue.ending.value
 
 
@@ -240,7 +240,7 @@ def _annotation(annotation: Annotation, case: CaseRecord, interned: _Kept) -> di
     versions = annotation.annotator_version[:SHORT], annotation.instrument_version[:SHORT]
     source = (annotation.annotator, versions[0], annotation.guideline, versions[1])
     entry: dict[str, Json] = {
-        "annotation_source": interned.sources.setdefault(source, len(interned.sources)),
+        "sitting": interned.sittings.setdefault(source, len(interned.sittings)),
         "answers": [_answer(answer) for answer in annotation.answers],
     }
     if annotation.scripted:
@@ -279,25 +279,25 @@ def _failure(failure: Failure, case: CaseRecord) -> dict[str, Json]:
     return {**entry, "spent": spent} if spent else entry
 
 
-def _estimate(subject: Subject, index: int, measurement: Measurement) -> dict[str, Json]:
-    description = subject.aids.measure(measurement.measure)
+def _estimate(subject: Subject, place: int, measurement: Measurement) -> dict[str, Json]:
+    words = subject.words.measure(measurement.measure)
     numerator = [case.index for case in subject.labelled(measurement.dialogues)]
-    title = f"{description.title}, {measurement.application}"
+    title = f"{words.title}, {measurement.application}"
     entry = estimate_entry(measurement)
     for name in ("dialogues", "non_defects", "unlabelled"):
         del entry[name]
     return entry | {
-        "title": description.title,
-        "definition": description.definition,
-        "formula": description.formula,
-        "source": subject.aids.method(measurement.result.method),
+        "title": words.title,
+        "definition": words.definition,
+        "formula": words.formula,
+        "source": subject.words.method(measurement.result.method),
         "text": estimate_text(measurement.result),
-        "subject_text": _subject_title(subject, measurement),
-        "set": subject.sets.add(f"estimate{index}", f"{title}: counted", numerator),
+        "subject_text": _subject_words(subject, measurement),
+        "set": subject.sets.add(f"estimate{place}", f"{title}: counted", numerator),
     }
 
 
-def _subject_title(subject: Subject, measurement: Measurement) -> str:
+def _subject_words(subject: Subject, measurement: Measurement) -> str:
     of = measurement.subject
     names = [title_of(subject.study, name) for name in of.annotators]
     by = f"by {' and '.join(names)}" if len(names) <= 2 else ", ".join(of.annotators)
@@ -356,47 +356,47 @@ class Embedded:
     """The dialogues that are in a report.
 
     Attributes:
-        positions: Their positions in the plan, in order.
+        places: Their positions in the plan, in order.
         n_planned: Planned dialogues; count.
         n_telling: Informative dialogues among them; count.
         n_all_telling: Informative dialogues of the whole run; count.
         show_command: Command that shows a dialogue, before the label of any other dialogue.
-        budget: Remaining size for the prompts and raw replies of judges; characters.
+        room: Remaining size for the prompts and raw replies of judges; characters.
     """
 
-    positions: Sequence[int]
+    places: Sequence[int]
     n_planned: int
     n_telling: int = 0
     n_all_telling: int = 0
     show_command: str = ""
-    budget: int = 0
+    room: int = 0
     _index: dict[int, int] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
         """Whether all planned dialogues are in the file."""
-        return len(self.positions) == self.n_planned
+        return len(self.places) == self.n_planned
 
     @property
-    def notice(self) -> str:
+    def words(self) -> str:
         """The number of dialogues in the file and how to read the rest; empty if all are in the file."""
         if self.is_whole:
             return ""
-        embedded, planned = figures.count(len(self.positions)), figures.count(self.n_planned)
+        embedded, planned = figures.count(len(self.places)), figures.count(self.n_planned)
         telling, all_telling = figures.count(self.n_telling), figures.count(self.n_all_telling)
-        rest = figures.count(len(self.positions) - self.n_telling)
+        rest = figures.count(len(self.places) - self.n_telling)
         return (
-            f"{embedded} of {planned} dialogues are in this file: {telling} of the {all_telling} with a defect, "
-            f"a disagreement, a failure or no label, and {rest} of the others, sampled with the study's seed. "
-            f"All counts cover all dialogues. To read another one:  {self.show_command} LABEL"
+            f"{embedded} of {planned} dialogues stand in this file: {telling} of the {all_telling} with a defect, "
+            f"a disagreement, a failure or no label, and {rest} of the others, drawn by the study's seed. "
+            f"All counts are of all dialogues. To read another one:  {self.show_command} LABEL"
         )
 
-    def within(self, positions: Iterable[int]) -> Iterator[int]:
+    def within(self, places: Iterable[int]) -> Iterator[int]:
         """Yield the positions of the dialogues in the file."""
         if self.is_whole:
-            yield from positions
+            yield from places
             return
-        yield from (self._index[position] for position in positions if position in self._index)
+        yield from (self._index[place] for place in places if place in self._index)
 
 
 def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETTERS) -> Embedded:
@@ -408,29 +408,29 @@ def embedded_in(subject: Subject, first: Collection[int], *, letters: int = LETT
         letters: Approximate maximum size of the dialogues; characters.
     """
     sizes, planned = subject.evidence.answers.characters, len(subject.cases)
-    budget = letters - sum(sizes) - _AROUND * planned
-    if budget >= 0:
-        return Embedded(positions=range(planned), n_planned=planned, budget=budget)
+    room = letters - sum(sizes) - _AROUND * planned
+    if room >= 0:
+        return Embedded(places=range(planned), n_planned=planned, room=room)
     bound = _DIALOGUES_PART * letters if _has_judge(subject) else letters
     telling = _telling(subject)
     chosen = dict.fromkeys(first)
-    used = sum(sizes[position] + _AROUND for position in chosen)
+    used = sum(sizes[place] + _AROUND for place in chosen)
     for group, most in ((telling, _TELLING_PART * bound), (set(range(planned)) - telling, bound)):
-        for position in _sampled(subject, group - chosen.keys()):
-            used += sizes[position] + _AROUND
+        for place in _sampled(subject, group - chosen.keys()):
+            used += sizes[place] + _AROUND
             if used > most:
                 break
-            chosen[position] = None
-    positions = sorted(chosen)
-    size = sum(sizes[position] + _AROUND for position in positions)
+            chosen[place] = None
+    places = sorted(chosen)
+    size = sum(sizes[place] + _AROUND for place in places)
     return Embedded(
-        positions=positions,
+        places=places,
         n_planned=planned,
         n_telling=len(telling & chosen.keys()),
         n_all_telling=len(telling),
         show_command=subject.facts.show_command,
-        budget=max(0, letters - size),
-        _index={position: number for number, position in enumerate(positions)},
+        room=max(0, letters - size),
+        _index={place: number for number, place in enumerate(places)},
     )
 
 
@@ -441,17 +441,17 @@ def _has_judge(subject: Subject) -> bool:
 def _telling(subject: Subject) -> set[int]:
     """Return the positions of the dialogues with a defect, a disagreement, a failure or no label."""
     case_sets = subject.sets.sets
-    telling = {position for name in _TELLING if name in case_sets for position in case_sets[name].cases}
-    for disposition in subject.dispositions:
-        for part in disposition.unmeasured:
+    telling = {place for name in _TELLING if name in case_sets for place in case_sets[name].cases}
+    for account in subject.accounts:
+        for part in account.unmeasured:
             telling.update(part.cases if part.outcome is not Outcome.NOT_APPLICABLE else ())
     return telling
 
 
-def _sampled(subject: Subject, positions: Collection[int]) -> list[int]:
+def _sampled(subject: Subject, places: Collection[int]) -> list[int]:
     """Return positions in a random order determined by the study's seed."""
     seed, label = subject.study.sampling.seed, subject.evidence.sessions.label
-    return sorted(positions, key=lambda position: keyed_draw(seed, "embedded in the report", label(position)))
+    return sorted(places, key=lambda place: keyed_draw(seed, "embedded in the report", label(place)))
 
 
 _AROUND_LINE = 6
@@ -467,11 +467,11 @@ class CallTexts:
     several readings in an order.
 
     Attributes:
-        budget: Maximum size of further texts; characters.
+        room: Maximum size of further texts; characters.
         lines: All lines so far, each with its number.
     """
 
-    budget: int
+    room: int
     lines: dict[str, int] = field(default_factory=dict)
 
     def entry(self, calls: Sequence[Call]) -> dict[str, Json]:
@@ -482,9 +482,9 @@ class CallTexts:
         texts = [(name, text.split("\n")) for name, text in call_texts(calls)]
         new = {line for _, lines in texts for line in lines if line not in self.lines}
         letters = sum(map(len, new)) + _AROUND_LINE * sum(len(lines) for _, lines in texts)
-        if letters > self.budget:
+        if letters > self.room:
             return {**entry, "leftOut": True}
-        self.budget -= letters
+        self.room -= letters
         encoded: list[Json] = [[name, [self._number(line) for line in lines]] for name, lines in texts]
         return {**entry, "texts": encoded}
 

@@ -14,9 +14,9 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import Rate
 from theodolite.reporting.tables import Link, Table, TableCell, Value, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of
-from theodolite.reporting.text.estimates import (
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.words.estimates import (
     difference_text,
     is_significant,
     leading,
@@ -30,7 +30,7 @@ from theodolite.reporting.text.estimates import (
 MOST_NAMED = 2
 """Maximum number of differences that a sentence names; count."""
 
-_WORDS = "{}. The table below contains the same values."
+_WORDS = "{}. The table below holds the same values."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +58,10 @@ def versions_view(subject: Subject) -> VersionsView | None:
     ]
     if not rows:
         return None
-    each = {id(item): item for item, _ in rows}.values()
+    each = {id(one): one for one, _ in rows}.values()
     return VersionsView(
         first=rows[0][0],
-        verdicts=tuple(verdict_of(subject, item) for item in each),
+        verdicts=tuple(verdict_of(subject, one) for one in each),
         chart=_versions_chart(subject, rows),
     )
 
@@ -75,7 +75,7 @@ def verdict_of(subject: Subject, comparison: Comparison) -> str:
     """Return how the second application differs from the first one: the main differences, and counts of all."""
     rates = [rate for rate in leading(comparison) if rate.n or rate.changed]
     sure = [rate for rate in rates if is_significant(rate)]
-    parts = [_difference_text(subject, rate) for rate in (sure or rates)[:MOST_NAMED]]
+    parts = [_difference_words(subject, rate) for rate in (sure or rates)[:MOST_NAMED]]
     if len(rates) > len(parts):
         lower = sum(_value(rate) < 0 for rate in sure)
         parts.append(
@@ -89,7 +89,7 @@ def _value(rate: PairedRate) -> float:
     return rate.difference.value if isinstance(rate.difference, Estimate) else 0.0
 
 
-def _difference_text(subject: Subject, rate: PairedRate) -> str:
+def _difference_words(subject: Subject, rate: PairedRate) -> str:
     name = _title(subject, rate.ruling.subject)
     if not isinstance(rate.difference, Estimate) or rate.n < figures.FEW:
         return f"{name}: {paired_difference_text(rate)}"
@@ -113,7 +113,7 @@ def _sides(comparison: Comparison) -> str:
 
 def _versions_chart(subject: Subject, rows: Sequence[tuple[Comparison, PairedRate]]) -> Chart:
     title = "Differences between applications"
-    chart_rows = [row for item, rate in rows for row in _difference_row(subject, item, rate)]
+    chart_rows = [row for one, rate in rows for row in _difference_row(subject, one, rate)]
     return Chart(
         title=title,
         legend="Rate of the second application minus rate of the first, with 95% intervals."
@@ -179,8 +179,8 @@ def gap_chart(subject: Subject) -> Chart | None:
     return Chart(
         title=title,
         legend="Highest rate of a group minus the lowest, among groups with 10 labelled dialogues or more."
-        " Each interval holds for all pairs of its groups at once; at most one in twenty gaps without a true "
-        "difference is expected to exclude 0.",
+        " Each interval holds for all pairs of its groups at once; of twenty gaps without a true difference"
+        " one or fewer is expected to exclude 0.",
         drawing=dots(chart_rows, axis=1.0, label=_WORDS.format(title), unit="points") if chart_rows else "",
         table=Table(
             title=f"{title}: values",
@@ -315,8 +315,8 @@ def group_cell(subject: Subject, gap: GroupGap, value: str) -> TableCell:
     if result is None or result.rate is None:
         return TableCell(value="none")
     count = f"{figures.count(result.rate.count or 0)} of {figures.count(result.n)}"
-    index = next((rate.index for rate in subject.rates if _is_of(rate, gap, value)), None)
-    return TableCell(value=f"{value}: {count}", details=(figures.percent(result.rate.value),), estimate=index)
+    place = next((rate.place for rate in subject.rates if _is_of(rate, gap, value)), None)
+    return TableCell(value=f"{value}: {count}", details=(figures.percent(result.rate.value),), estimate=place)
 
 
 def _is_of(rate: Rate, gap: GroupGap, value: str) -> bool:
@@ -333,7 +333,7 @@ def clear_gaps(subject: Subject) -> list[GroupGap]:
     return sorted(clear, key=lambda gap: -(gap.gap.low or 0.0) if isinstance(gap.gap, Estimate) else 0.0)
 
 
-def gap_text(subject: Subject, gap: GroupGap) -> str:
+def gap_words(subject: Subject, gap: GroupGap) -> str:
     """Return a gap in one sentence without its end."""
     sides = " against ".join(
         f"{cell.text} ({cell.details[0]})"

@@ -23,16 +23,16 @@ from theodolite.reporting.page.charts import Chart, CountRow, Part, ShareRow, do
 from theodolite.reporting.page.rates import axis_of, is_graded, lead_annotators, positions_by_label
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import rules_of, title_of
-from theodolite.reporting.queries.dispositions import GuidelineDisposition, disposition_text
-from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates
+from theodolite.reporting.queries.dispositions import Account, account_text
+from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates
 from theodolite.reporting.tables import Column, ColumnKind, Link, Table, TableCell, Value, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
 
 
 def _in_words(title: str) -> str:
     """Return the text alternative of a drawing."""
-    return f"{title}. The table below contains the same values."
+    return f"{title}. The table below holds the same values."
 
 
 def severity_charts(subject: Subject) -> tuple[Chart, ...]:
@@ -136,9 +136,9 @@ def _votes(
 ) -> tuple[CountRow, ...]:
     table, question = subject.evidence.answers, _question_of(guideline, rule)
     panels = []
-    for index, application in enumerate(subject.study.applications):
+    for place, application in enumerate(subject.study.applications):
         own = positions_of(subject.study, table, application, guideline)
-        positions = array("L", (position for position in own if rule.applies_to(table.settings[position].groups)))
+        positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
         by_name = [
             labels_of(table, annotator, guideline, question, rule=rule, positions=positions) for annotator in names
         ]
@@ -152,7 +152,7 @@ def _votes(
                 label=str(votes),
                 n=len(result[votes]),
                 opens=subject.sets.add(
-                    f"{name}.{index}.{votes}", f"{application.name}: {votes} of {len(names)} votes", result[votes]
+                    f"{name}.{place}.{votes}", f"{application.name}: {votes} of {len(names)} votes", result[votes]
                 ),
             )
             for votes in range(len(names) + 1)
@@ -170,7 +170,7 @@ def repeat_charts(subject: Subject) -> tuple[Chart, ...]:
         if (chart := _repeats(subject, guideline, rule, annotator, f"repeats{number}.{annotator}"))
     ]
     for number, guideline in enumerate(subject.study.guidelines):
-        judges = (item for item in subject.study.annotators if item.guideline == guideline.name)
+        judges = (one for one in subject.study.annotators if one.guideline == guideline.name)
         result = (_readings(subject, guideline, judge.name, f"readings{number}.{judge.name}") for judge in judges)
         charts += [chart for chart in result if chart]
     return tuple(charts)
@@ -208,7 +208,7 @@ def _repeat_votes(
 ) -> _ByVotes:
     table, question = subject.evidence.answers, _question_of(guideline, rule)
     own = positions_of(subject.study, table, application, guideline)
-    positions = array("L", (position for position in own if rule.applies_to(table.settings[position].groups)))
+    positions = array("L", (place for place in own if rule.applies_to(table.settings[place].groups)))
     labels = labels_of(table, annotator, guideline, question, rule=rule, positions=positions)
     # Columns by number of the prompt: a list for each prompt would need too much memory for many dialogues.
     numbers: dict[tuple[str, ...], int] = {}
@@ -237,8 +237,8 @@ def _repeat_votes(
 
 def _repeated_as(setting: Setting) -> tuple[str, ...]:
     """Return the settings that a session shares only with its repeats."""
-    level, tester_type = setting.level.value, setting.tester_type.value
-    return (setting.scenario, level, tester_type, setting.kind.value, setting.tester, setting.model, setting.strategy)
+    level, held_by = setting.level.value, setting.held_by.value
+    return (setting.scenario, level, held_by, setting.kind.value, setting.tester, setting.model, setting.strategy)
 
 
 def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> Chart | None:
@@ -263,11 +263,11 @@ def _readings(subject: Subject, guideline: Guideline, judge: str, name: str) -> 
 
 
 def _vote_panels(
-    subject: Subject, by_application: Mapping[str, _ByVotes], title: str, legend: str, unit: str, name: str
+    subject: Subject, found: Mapping[str, _ByVotes], title: str, legend: str, unit: str, name: str
 ) -> Chart | None:
     """Return histograms of votes by application; None if there are no votes."""
     sizes: Counter[int] = Counter()
-    for by_votes in by_application.values():
+    for by_votes in found.values():
         for (size, _), votes in by_votes.items():
             sizes[size] += votes.n
     if not sizes:
@@ -276,7 +276,7 @@ def _vote_panels(
     columns_of = vote_columns(usual)
     panels = []
     for index, application in enumerate(subject.study.applications):
-        own = by_application.get(application.name, {})
+        own = found.get(application.name, {})
         parts = []
         for column, (first, last) in enumerate(columns_of):
             those = [own[usual, n] for n in range(first, last + 1) if (usual, n) in own]
@@ -289,10 +289,10 @@ def _vote_panels(
             parts.append(Part(label=label, n=sum(votes.n for votes in those), opens=opens))
         panels.append(CountRow(title=application.name, tint=subject.tint(application.name), parts=tuple(parts)))
     others = sizes.total() - sizes[usual]
-    excluded = f" {figures.count(others)} with a number other than {usual} are excluded." if others else ""
+    excluded = f" {figures.count(others)} with another number than {usual} are not in it." if others else ""
     return Chart(
         title=title,
-        legend=f"{legend} Columns between the ends differ between repeats.{excluded}",
+        legend=f"{legend} Columns between the ends change from one to the next.{excluded}",
         drawing=histograms(panels, label=_in_words(title), unit=unit),
         table=_panel_table(title, "Application", panels),
     )
@@ -313,31 +313,29 @@ def _question_of(guideline: Guideline, rule: DefectRule) -> Question:
 def funnels(subject: Subject) -> tuple[tuple[str, str, Chart], ...]:
     """Return name, dispositions in words and funnel of each guideline."""
     return tuple(
-        (disposition.guideline, disposition_text(disposition), _funnel(subject, number, disposition))
-        for number, disposition in enumerate(subject.dispositions)
+        (account.guideline, account_text(account), _funnel(subject, number, account))
+        for number, account in enumerate(subject.accounts)
     )
 
 
-def _funnel(subject: Subject, number: int, disposition: GuidelineDisposition) -> Chart:
+def _funnel(subject: Subject, number: int, account: Account) -> Chart:
     """Return planned, run, scored and used dialogues of a guideline with the losses by source."""
     losses: dict[str, list[Part]] = {"run": [], "scored": [], "used": []}
     lost: dict[str, set[int]] = {stage: set() for stage in losses}
-    for index, part in enumerate(disposition.unmeasured):
+    for index, part in enumerate(account.unmeasured):
         ran = {case for case in part.cases if subject.cases[case].dialogue is not None}
         last = "used" if part.outcome is Outcome.UNPARSEABLE else "scored"
         for stage, cases in (("run", set(part.cases) - ran), (last, ran)):
             if cases:
-                opens = subject.sets.add(
-                    f"lost{number}.{index}.{stage}", f"{part.label} ({disposition.guideline})", cases
-                )
-                losses[stage].append(Part(label=part.label, n=len(cases), opens=opens))
+                opens = subject.sets.add(f"lost{number}.{index}.{stage}", f"{part.words} ({account.guideline})", cases)
+                losses[stage].append(Part(label=part.words, n=len(cases), opens=opens))
                 lost[stage] |= cases
-    left = {*disposition.labelled.cases, *(case for part in disposition.unmeasured for case in part.cases)}
-    stages = [_stage(subject, number, disposition, "planned", left)]
+    left = {*account.labelled.cases, *(case for part in account.unmeasured for case in part.cases)}
+    stages = [_stage(subject, number, account, "planned", left)]
     for stage, cases in lost.items():
         left = left - cases
-        stages.append(_stage(subject, number, disposition, stage, left))
-    title = f"From plan to rate: {disposition.guideline}"
+        stages.append(_stage(subject, number, account, stage, left))
+    title = f"From plan to rate: {account.guideline}"
     return Chart(
         title=title,
         legend="",
@@ -346,9 +344,9 @@ def _funnel(subject: Subject, number: int, disposition: GuidelineDisposition) ->
     )
 
 
-def _stage(subject: Subject, number: int, disposition: GuidelineDisposition, name: str, positions: set[int]) -> Part:
-    opens = subject.sets.add(f"stage{number}.{name}", f"{disposition.guideline}: {name}", positions)
-    return Part(label=name, n=len(positions), opens=opens)
+def _stage(subject: Subject, number: int, account: Account, name: str, places: set[int]) -> Part:
+    opens = subject.sets.add(f"stage{number}.{name}", f"{account.guideline}: {name}", places)
+    return Part(label=name, n=len(places), opens=opens)
 
 
 def _funnel_table(title: str, stages: Sequence[Part], losses: Sequence[Sequence[Part]]) -> Table:
@@ -434,7 +432,7 @@ def _group_chart(groups: AnnotatorGroups, defects: GroupDefects) -> Chart:
     ]
     return Chart(
         title=title,
-        legend="Share of defects among the labels of each group, with its interval.",
+        legend="Share of the labels of each group that are a defect, with its interval.",
         drawing=dots(rows, axis=1.0, label=_in_words(title)),
         table=Table(
             title=f"{title}: values",
@@ -480,9 +478,7 @@ def _control_chart(
         return None
     title = f"{heading_of(guideline, rule)}: {base.name} and its variants"
     controls = {member.name: _controls(member, base) for member in members}
-    ordered = sorted(
-        rates, key=lambda rate: (rate.test_setting, rate.annotator, names.index(rate.measurement.application))
-    )
+    ordered = sorted(rates, key=lambda rate: (rate.station, rate.annotator, names.index(rate.measurement.application)))
     rows = tuple(_control_dots(subject, ordered, controls))
     return Chart(
         title=title,
@@ -495,8 +491,8 @@ def _control_chart(
                 (
                     rate.measurement.application,
                     controls[rate.measurement.application],
-                    rate.test_setting or "one level",
-                    TableCell(value=_share_text(rate), estimate=rate.index),
+                    rate.station or "one level",
+                    TableCell(value=_share_words(rate), estimate=rate.place),
                 )
                 for rate in ordered
             ),
@@ -517,7 +513,7 @@ def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, s
     several = len({rate.annotator for rate in rates}) > 1
     for rate in rates:
         by = f"by {title_of(subject.study, rate.annotator)}" if several else ""
-        where = ", ".join(filter(None, (rate.test_setting, by)))
+        where = ", ".join(filter(None, (rate.station, by)))
         low, value, high = ends_of(rate)
         name = rate.measurement.application
         yield ShareRow(
@@ -526,15 +522,15 @@ def _control_dots(subject: Subject, rates: Sequence[Rate], controls: dict[str, s
             low=low,
             value=value,
             high=high,
-            text=_share_text(rate),
+            text=_share_words(rate),
             heading=where if where != heading else "",
-            opens=rate.index,
+            opens=rate.place,
         )
         heading = where
 
 
-def _share_text(rate: Rate) -> str:
+def _share_words(rate: Rate) -> str:
     """Return a rate with the same interval or bound as in the rest of the report, for the drawing and its table."""
     estimate = rate.estimate
     share = figures.percent(estimate.value) if estimate else "undefined"
-    return f"{rate.defects_text} of {figures.count(estimate.n if estimate else 0)}, {share} ({interval_text(rate)})"
+    return f"{rate.defects_text} of {figures.count(estimate.n if estimate else 0)}, {share} ({interval_words(rate)})"

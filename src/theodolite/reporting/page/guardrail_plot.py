@@ -17,7 +17,7 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates, matrix_of, rate_by_application
 from theodolite.reporting.tables import Table, columns
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 Ends = tuple[float, float, float]
 """Low end, value and high end; percent."""
@@ -98,7 +98,7 @@ class GuardrailPlot:
         height: Height.
         x_title: Title of the lower axis.
         y_title: Title of the left axis.
-        text: All values as text.
+        words: All values as text.
         main: The whole range.
         inset: The range in which points crowd; None if none do.
         source: Position of that range in the whole.
@@ -110,7 +110,7 @@ class GuardrailPlot:
     height: int
     x_title: str
     y_title: str
-    text: str
+    words: str
     main: PlotPanel
     inset: PlotPanel | None = None
     source: Box = (0, 0, 0, 0)
@@ -183,9 +183,9 @@ def guardrail_plots(subject: Subject) -> tuple[GuardrailPlot, ...]:
     return _plots(points, titles, ("withheld", "released"))
 
 
-def _plots(points: Sequence[_Point], titles: Sequence[str], text: tuple[str, str]) -> tuple[GuardrailPlot, ...]:
+def _plots(points: Sequence[_Point], titles: Sequence[str], words: tuple[str, str]) -> tuple[GuardrailPlot, ...]:
     """Return the drawing for a wide and for a narrow screen."""
-    return tuple(_plot(points, titles, text, width, height) for width, height in ((566, 360), (340, 340)))
+    return tuple(_plot(points, titles, words, width, height) for width, height in ((566, 360), (340, 340)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +236,7 @@ def _guardrail_utility(subject: Subject) -> Iterator[UtilityPlot]:
     for is_risk, rule in ((False, guardrail.withheld), (True, guardrail.released)):
         for rate in lead_rates(subject.rates, guardrail.guideline.name, rule.name):
             if rate.estimate and rate.estimate.n >= figures.FEW:
-                own = by_condition.setdefault(f"{rate.annotator}\0{rate.test_setting}", {})
+                own = by_condition.setdefault(f"{rate.annotator}\0{rate.station}", {})
                 own.setdefault(rate.measurement.application, {})[is_risk] = rate
     for key, own in by_condition.items():
         annotator, _, condition = key.partition("\0")
@@ -246,11 +246,7 @@ def _guardrail_utility(subject: Subject) -> Iterator[UtilityPlot]:
             if len(result) == 2
         }
         if sides:
-            by = (
-                title_of(subject.study, annotator)
-                if len({item.partition("\0")[0] for item in by_condition}) > 1
-                else ""
-            )
+            by = title_of(subject.study, annotator) if len({one.partition("\0")[0] for one in by_condition}) > 1 else ""
             title = ", ".join(filter(None, (guardrail.guideline.name, condition, by)))
             yield _utility_plot(subject, title, ("Permitted answered", "Prohibited released"), sides)
 
@@ -301,10 +297,10 @@ def _utility_plot(
     titles = [
         f"{axis}, % of {_of([pair[index].n for pair in sides.values()], 'units')}" for index, axis in enumerate(axes)
     ]
-    text = (axes[0].lower(), axes[1].lower())
+    words = (axes[0].lower(), axes[1].lower())
     return UtilityPlot(
         title=f"Utility against risk: {title}",
-        plots=_plots(points, titles, text),
+        plots=_plots(points, titles, words),
         table=Table(
             title=f"Utility against risk, {title}: values",
             columns=columns("Application", *axes),
@@ -332,13 +328,13 @@ def _plot(
     points: Sequence[_Point], titles: Sequence[str], sides: tuple[str, str], width: int, height: int
 ) -> GuardrailPlot:
     axes = _Axes((44, 26, width - 14, height - 44), _end([p.x[2] for p in points]), _end([p.y[2] for p in points]))
-    text = "; ".join(f"{p.name}: {sides[0]} {p.x[1]:.1f}%, {sides[1]} {p.y[1]:.1f}%" for p in points)
+    words = "; ".join(f"{p.name}: {sides[0]} {p.x[1]:.1f}%, {sides[1]} {p.y[1]:.1f}%" for p in points)
     plot = GuardrailPlot(
         width=width,
         height=height,
         x_title=titles[0],
         y_title=titles[1],
-        text=text,
+        words=words,
         main=axes.panel([axes.cross(point) for point in points], [axes.cross(point) for point in points]),
     )
     return _with_inset(plot, axes, points, sides)
@@ -373,10 +369,10 @@ def _with_inset(plot: GuardrailPlot, axes: _Axes, points: Sequence[_Point], side
 
 def _crowd(points: Sequence[_Point], axes: _Axes) -> list[_Point]:
     """Return the points that have another one near them."""
-    points_by_name = {point.name: (axes.x(point.x[1]), axes.y(point.y[1])) for point in points}
+    places = {point.name: (axes.x(point.x[1]), axes.y(point.y[1])) for point in points}
 
     def is_near(a: _Point, b: _Point) -> bool:
-        (x1, y1), (x2, y2) = points_by_name[a.name], points_by_name[b.name]
+        (x1, y1), (x2, y2) = places[a.name], places[b.name]
         return a is not b and hypot(x1 - x2, y1 - y2) < _NEAR
 
     return [point for point in points if any(is_near(point, other) for other in points)]

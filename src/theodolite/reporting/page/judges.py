@@ -21,15 +21,15 @@ from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import (
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import (
     MOST_APART,
     compares_judges,
     rules_of_report,
     unreadable_text,
     weighting_text,
 )
-from theodolite.reporting.text.order_metrics import SUGGESTION_NOTE, shift_text, side_text
+from theodolite.reporting.words.order_metrics import SUGGESTION_NOTE, shift_text, side_text
 
 _AGREEMENT = (
     Measure.EXACT_AGREEMENT,
@@ -82,7 +82,7 @@ def diagnostics_tables(subject: Subject) -> tuple[Table, ...]:
     diagnostics = subject.findings.judge_diagnostics
     grounds = [_ground_cells(subject, d) for d in diagnostics if not d.scripted and (d.quoting or _n_calls(d))]
     votes = [_vote_cells(subject, d, d.votes) for d in diagnostics if d.votes]
-    tables = (("Basis of the verdicts", _GROUNDS, grounds), ("Votes", _VOTES, votes))
+    tables = (("What verdicts rest on", _GROUNDS, grounds), ("Votes", _VOTES, votes))
     return tuple(
         Table(title=title, caption=title, columns=headings, rows=tuple(rows), style="agreement")
         for title, headings, rows in tables
@@ -94,9 +94,9 @@ _GROUNDS = columns(
     "Judge",
     "Application",
     Column("Verdicts", ColumnKind.COUNT),
-    "Quotes not in the dialogue",
+    "Quote words that are not there",
     "Control question wrong",
-    "Control question skipped",
+    "Control question left out",
     "Answers as",
 )
 
@@ -126,7 +126,7 @@ def _ground_cells(subject: Subject, judge: JudgeDiagnostics) -> tuple[Value | Ta
         _share(subject, judge, "ungrounded", judge.ungrounded, judge.quoting),
         _share(subject, judge, "control", judge.control_failed, n_calls),
         figures.share(judge.control_unanswered, n_calls) if n_calls else "not asked",
-        ", ".join(judge.answered_as) or "no name reported",
+        ", ".join(judge.answered_as) or "no name given",
     )
 
 
@@ -156,7 +156,7 @@ def _share(subject: Subject, judge: JudgeDiagnostics, aspect: str, labels: Seque
 _NONE = {"ungrounded": "no quotes", "control": "not asked", "split": "no votes", "tied": "no votes"}
 
 _TITLES = {
-    "ungrounded": "quotes text that is not in the dialogue",
+    "ungrounded": "quotes words that are not there",
     "control": "control question wrong",
     "split": "readings differ",
     "tied": "no majority",
@@ -194,7 +194,7 @@ def validation_views(subject: Subject) -> tuple[ValidationView, ...]:
 def _validation(subject: Subject, report: ValidationReport) -> ValidationView:
     people = report.authorities
     names = ", ".join(title_of(subject.study, name) for name in people)
-    names = names if len(people) <= MOST_APART else f"{len(people)} single people"
+    names = names if len(people) <= MOST_APART else f"{len(people)} people one by one"
     return ValidationView(
         judge=title_of(subject.study, report.judge),
         guideline=report.guideline,
@@ -249,7 +249,7 @@ def _against_many(subject: Subject, report: ValidationReport) -> Iterator[Table]
         yield _by_person(subject, f"Defects ({rule}) against each person", by_rule, _ACCURACY)
     among = [entry for entry in report.measurements if entry.measure in _AMONG_MANY]
     if among:
-        yield _by_part(subject, "The ceiling: differences between people", among, _AMONG_MANY)
+        yield _by_part(subject, "The ceiling: how near people come to each other", among, _AMONG_MANY)
 
 
 def _is_of(measurement: Measurement, authority: str) -> bool:
@@ -285,7 +285,7 @@ def _validation_table(
 
 def _column(subject: Subject, measure: Measure, entries: Sequence[Measurement]) -> Column:
     """Return the column of a measure, with the weighting of a coefficient."""
-    title = subject.aids.measure(measure).title
+    title = subject.words.measure(measure).title
     weighting = next((weighting_text(entry) for entry in entries if entry.measure is measure), "")
     return Column(f"{title} ({weighting})" if weighting else title, _KINDS.get(measure, ColumnKind.RATE))
 
@@ -317,11 +317,11 @@ def _behaviour(subject: Subject, report: ValidationReport) -> Iterator[Table]:
             against = f"against {title_of(subject.study, authority)}" if authority else ""
             named = [entry.subject.attempt, entry.subject.rule, entry.subject.repetition, against]
             tail = ", ".join(filter(None, named))
-            title = subject.aids.measure(entry.measure).title
+            title = subject.words.measure(entry.measure).title
             kind = _KINDS.get(entry.measure, ColumnKind.RATE)
             rows.append((f"{title} ({tail})" if tail else title, TableCell(value=entry.result, kind=kind)))
     if rows:
-        title = "Calls and replies"
+        title = "How it reads and replies"
         yield Table(
             title=title, caption=title, columns=columns("What", "How often"), rows=tuple(rows), style="groups figures"
         )
@@ -333,9 +333,7 @@ def group_tables(subject: Subject) -> tuple[Table, ...]:
 
 
 def _group_tables(groups: AnnotatorGroups) -> Iterator[Table]:
-    unknown = (
-        (f"{figures.number_of(groups.n_unknown, 'person', 'people')} gave no information") if groups.n_unknown else ""
-    )
+    unknown = f"{figures.number_of(groups.n_unknown, 'person', 'people')} did not say" if groups.n_unknown else ""
     small = figures.number_of(groups.n_in_small, "person is", "people are")
     small = f"{small} in groups of fewer than three, which are not named" if groups.n_in_small else ""
     note = "; ".join(filter(None, (unknown, small)))
@@ -356,8 +354,8 @@ def _group_tables(groups: AnnotatorGroups) -> Iterator[Table]:
     if groups.defects:
         rates = [dict(rule.rates) for rule in groups.defects]
         yield Table(
-            title=f"Share of defects in their labels: {title}",
-            caption="Share of defects in its labels",
+            title=f"Defects as they see them: {title}",
+            caption="Share of its labels that are a defect",
             columns=columns("Group", *(Column(rule.rule, ColumnKind.SHARE) for rule in groups.defects)),
             rows=tuple((group.group, *(rate.get(group.group, "") for rate in rates)) for group in groups.groups),
             notes=tuple(_gap(rule) for rule in groups.defects if rule.gap is not None),
@@ -384,8 +382,8 @@ def rater_tables(subject: Subject) -> tuple[Table, ...]:
     headings = columns(
         "Annotator",
         Column("Labels", ColumnKind.COUNT),
-        "Accuracy beyond chance (Dawid and Skene)",
-        "Share of labels that are not guesses (MACE)",
+        "Fit beyond chance (Dawid and Skene)",
+        "Share that is no guess (MACE)",
     )
     return tuple(
         Table(

@@ -18,9 +18,9 @@ from theodolite.domain.findings.order import (
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Table, TableCell, columns
-from theodolite.reporting.text import figures, lanes
-from theodolite.reporting.text import order_metrics as order_text
-from theodolite.reporting.text.estimates import coefficient_text
+from theodolite.reporting.words import figures, lanes
+from theodolite.reporting.words import order_metrics as words
+from theodolite.reporting.words.estimates import coefficient_text
 
 CHARTS: Final = 24
 """Maximum number of drawn sequences; count."""
@@ -111,7 +111,7 @@ def _block(
         scale=_scale_text(first) if first else "no scores",
         table=_metric_table(f"Order of scores: {title}", ("Application", "Annotator"), rows),
         undefined=tuple(
-            f"{_who(subject, finding)}: {order_text.profile_text(finding.profile)}."
+            f"{_who(subject, finding)}: {words.profile_text(finding.profile)}."
             for finding in findings
             if isinstance(finding.profile, Undefined)
         ),
@@ -173,12 +173,7 @@ def _row(subject: Subject, finding: OrderFinding, profile: OrderProfile) -> tupl
 
 def metric_cells(profile: OrderProfile) -> tuple[str, str, str, str]:
     """Return the four metrics of a row: value, band, chance."""
-    cells = (
-        order_text.pen_text(profile),
-        order_text.cin_text(profile),
-        order_text.lis_text(profile),
-        order_text.lnds_text(profile),
-    )
+    cells = (words.pen_text(profile), words.cin_text(profile), words.lis_text(profile), words.lnds_text(profile))
     pen, cin, lis, lnds = (cell.partition(" ")[2] for cell in cells)
     return pen, cin, lis, lnds
 
@@ -208,7 +203,7 @@ def _worst_table(subject: Subject, title: str, finding: OrderFinding) -> Table |
         cases = [case.index for case in subject.labelled([score.dialogue])]
         opens = subject.sets.add(f"worst-{score.dialogue}", score.dialogue, cases)
         reason = score.reason if len(score.reason) <= LONGEST_REASON else f"{score.reason[:LONGEST_REASON]}…"
-        rows.append((TableCell(value=score.dialogue, opens=opens), f"{score.value:g}", reason or "no reason stated"))
+        rows.append((TableCell(value=score.dialogue, opens=opens), f"{score.value:g}", reason or "no reason was given"))
     return Table(
         title=f"Worst scores: {title}",
         caption="Worst scores with their reasons",
@@ -224,7 +219,7 @@ def _run_row(order: RunOrder) -> tuple[str, ...]:
     head = (f"run {order.run}{other}", f"{order.started:%Y-%m-%d}" if order.started else "-", n)
     level = f"{order.level:.2f}" if order.level is not None else "none"
     if isinstance(order.profile, Undefined):
-        return (*head, level, order_text.profile_text(order.profile), "", "", "")
+        return (*head, level, words.profile_text(order.profile), "", "", "")
     return (*head, level, *metric_cells(order.profile))
 
 
@@ -233,11 +228,11 @@ def _ranking(subject: Subject, finding: RankingFinding) -> tuple[str, ...]:
     head = (_where(finding.subject), human, title_of(subject.study, finding.annotator))
     ranking = finding.ranking
     if isinstance(ranking, Undefined):
-        return (*head, order_text.ranking_text(ranking), "", "", "", str(ranking.n))
+        return (*head, words.ranking_text(ranking), "", "", "", str(ranking.n))
     n = f"{figures.count(ranking.n)}{', sampled' if finding.is_sampled else ''}"
     tau, rho = coefficient_text(ranking.tau), coefficient_text(ranking.spearman)
-    chance = f"; {order_text.chance_text(ranking.chance_cin)}"
-    return (*head, tau, rho, f"{order_text.opposed_text(ranking)}{chance}", order_text.chain_text(ranking), n)
+    chance = f"; {words.chance_text(ranking.chance_cin)}"
+    return (*head, tau, rho, f"{words.opposed_text(ranking)}{chance}", words.chain_text(ranking), n)
 
 
 def sequence_chart(finding: OrderFinding) -> str:
@@ -259,4 +254,4 @@ def sequence_chart(finding: OrderFinding) -> str:
     ends = sorted({windows.positions[0], windows.positions[-1]})
     parts += [lanes.tick(axis, position, f"dialogue {position + 1:,}", len(charts)) for position in ends]
     title = f"{_where(finding.subject)}, {finding.subject.guideline}: rolling windows of {size} scores"
-    return lanes.chart(parts, len(charts), title=title, label=f"{title}. The table above contains the whole sequence.")
+    return lanes.chart(parts, len(charts), title=title, label=f"{title}. The table above holds the whole sequence.")

@@ -11,7 +11,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import RunState, Spending
 from theodolite.domain.text import spent_text
-from theodolite.reporting.page.differences import clear_gaps, gap_text, regressed_in, versions_view
+from theodolite.reporting.page.differences import clear_gaps, gap_words, regressed_in, versions_view
 from theodolite.reporting.page.precision import GROWTHS, cost_of, precision_of
 from theodolite.reporting.page.rates import measured_rules, shown_rules
 from theodolite.reporting.page.subject import Subject
@@ -27,9 +27,9 @@ from theodolite.reporting.queries.agreements import (
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.headline import headline_parts, is_recorded, is_released
 from theodolite.reporting.queries.rates import Rate, guardrail_of, lead_rates, matrix_of, rate_by_application
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of
-from theodolite.reporting.text.estimates import SURE
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
+from theodolite.reporting.words.estimates import SURE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def tags_of(subject: Subject) -> tuple[Tag, ...]:
 
 
 def tiles_of(subject: Subject) -> tuple[Tile, ...]:
-    """Return the tiles: dialogues, completeness, agreement of people if people label, and the judge or the calls."""
+    """Return the tiles: dialogues, completeness, agreement of people where people label, and the judge or the calls."""
     tiles = [_dialogue_tile(subject), _completeness_tile(subject)]
     tiles += [tile for tile in (_agreement_tile(subject), _judge_tile(subject)) if tile]
     if len(tiles) < 4 and not is_released(subject.study):
@@ -117,18 +117,18 @@ def _dialogue_tile(subject: Subject) -> Tile:
 
 
 def _completeness_tile(subject: Subject) -> Tile:
-    unmeasured = [part for disposition in subject.dispositions for part in disposition.unmeasured]
+    unmeasured = [part for account in subject.accounts for part in account.unmeasured]
     planned = len(subject.cases)
-    labelled = planned - len({position for part in unmeasured for position in part.cases})
+    labelled = planned - len({place for part in unmeasured for place in part.cases})
     counted = f"{figures.count(labelled)} of {figures.count(planned)}"
     few = planned < figures.FEW
     waiting = [part for part in unmeasured if part.outcome in {Outcome.MISSING, Outcome.REFUSED}]
-    n_guidelines = len(subject.dispositions)
+    n_guidelines = len(subject.accounts)
     several = f" under all {n_guidelines} guidelines" if n_guidelines > 1 else ""
     notes = [Badge(text=f"labelled{several}", chip="")]
     if waiting:
-        positions = sorted({position for part in waiting for position in part.cases})
-        subject.sets.add("unlabelled", "Without a label", positions)
+        places = sorted({place for part in waiting for place in part.cases})
+        subject.sets.add("unlabelled", "Without a label", places)
         somewhere = " under at least one" if several else ""
         notes.append(_counted(subject, "unlabelled", f"without a label{somewhere}"))
     notes.append(_counted(subject, "unparseable", "with an unparseable label"))
@@ -141,11 +141,11 @@ def _completeness_tile(subject: Subject) -> Tile:
     )
 
 
-def _counted(subject: Subject, name: str, noun: str) -> Badge:
+def _counted(subject: Subject, name: str, words: str) -> Badge:
     """Return the number of cases in a set; a badge without cases is not a link."""
     case_set = subject.sets.sets.get(name)
     n = len(case_set.cases) if case_set else 0
-    return Badge(text=f"{figures.count(n)} {noun}", chip=name if n else "")
+    return Badge(text=f"{figures.count(n)} {words}", chip=name if n else "")
 
 
 def _agreement_tile(subject: Subject) -> Tile | None:
@@ -195,11 +195,11 @@ def _calls_tile(subject: Subject) -> Tile:
         icon="gauge",
         label="Model calls",
         value=figures.count(spending.calls),
-        notes=(Badge(text=_cost_text(spending), chip=""),),
+        notes=(Badge(text=_cost_words(spending), chip=""),),
     )
 
 
-def _cost_text(spending: Spending) -> str:
+def _cost_words(spending: Spending) -> str:
     """Return the cost of all calls; no amount if nothing was paid or no price is known."""
     if not spending.calls:
         return "no model called"
@@ -229,18 +229,18 @@ def _both_sides(subject: Subject) -> Iterator[str]:
     if len(set(extremes)) < 2:
         return
     rates_text = "; ".join(
-        f"{name}: {rate_text(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
-        f"{rate_text(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
+        f"{name}: {rate_words(sides[0][1][name])} {heading_of(guideline, sides[0][0]).lower()}, "
+        f"{rate_words(sides[1][1][name])} {heading_of(guideline, sides[1][0]).lower()}"
         for name in extremes
     )
-    yield f"An application is described only by both sides together. {rates_text}."
+    yield f"Neither side alone describes an application. {rates_text}."
 
 
 def _value(rate: Rate) -> float:
     return rate.estimate.value if rate.estimate else 0.0
 
 
-def rate_text(rate: Rate) -> str:
+def rate_words(rate: Rate) -> str:
     """Return a rate with its count, e.g. `9 of 57 (15.8%)`."""
     return f"{rate.defects_text} of {figures.count(rate.measurement.result.n)} ({figures.percent(_value(rate))})"
 
@@ -287,12 +287,12 @@ def _most_defects(subject: Subject) -> ReaderQuestion:
         n = figures.FEW
         answer = f"No rate of {n} or more labelled dialogues has a defect." if known else f"No rate has {n} labels."
         return ReaderQuestion(text=text, answers=(answer,), address="#results")
-    area, worst = max(known, key=lambda item: item[1].estimate.value if item[1].estimate else 0.0)
-    where = ", ".join(filter(None, (worst.measurement.application, area, worst.test_setting)))
+    area, worst = max(known, key=lambda one: one[1].estimate.value if one[1].estimate else 0.0)
+    where = ", ".join(filter(None, (worst.measurement.application, area, worst.station)))
     cases = [case.index for case in subject.labelled(worst.measurement.dialogues)]
     return ReaderQuestion(
         text=text,
-        answers=(f"{where}: {rate_text(worst)}.",),
+        answers=(f"{where}: {rate_words(worst)}.",),
         address="#results",
         opens=subject.sets.add("question.worst", f"Defects: {where}", cases),
         label="Show its dialogue" if len(cases) == 1 else f"Show its {figures.count(len(cases))} dialogues",
@@ -304,7 +304,7 @@ def _versions(subject: Subject) -> ReaderQuestion:
     if view is None:
         run = subject.evidence.run.number
         earlier = f"run {run - 1}" if run > 1 else "an earlier run"
-        answer = f"The study has one application. The command theodolite compare compares it with {earlier}."
+        answer = f"The study has one application. The command theodolite compare sets it beside {earlier}."
         if len(subject.study.applications) > 1:
             answer = "No two applications have labels of the same rule on the same prompts."
         return ReaderQuestion(text=text, answers=(answer,), address="#results")
@@ -322,7 +322,7 @@ def _versions(subject: Subject) -> ReaderQuestion:
 
 
 def _groups(subject: Subject) -> ReaderQuestion:
-    text, gaps = "Which groups were harmed more?", subject.findings.gaps
+    text, gaps = "Who was harmed more?", subject.findings.gaps
     contrasts = [
         contrast
         for risk in subject.findings.risks
@@ -331,14 +331,14 @@ def _groups(subject: Subject) -> ReaderQuestion:
     ]
     if not gaps and contrasts:
         n_sure = sum((contrast.adjusted_p_value or 0.0) < SURE for contrast in contrasts)
-        n_text = f"{figures.count(n_sure)} of {figures.number_of(len(contrasts), 'comparison')} of groups of people"
-        return ReaderQuestion(text=text, answers=(f"Materialised risks: {n_text} significant.",), address="#risks")
+        words = f"{figures.count(n_sure)} of {figures.number_of(len(contrasts), 'comparison')} of groups of people"
+        return ReaderQuestion(text=text, answers=(f"Materialised risks: {words} significant.",), address="#risks")
     if not gaps:
         answer = "Unknown: no dialogue has a group, such as a type of user. Name groups in the study."
         return ReaderQuestion(text=text, answers=(answer,), address="#risks" if subject.findings.risks else "#results")
     clear = clear_gaps(subject)
     known = sum(isinstance(gap.gap, Estimate) for gap in gaps)
-    first = tuple(f"{gap_text(subject, gap)}." for gap in clear[:1])
+    first = tuple(f"{gap_words(subject, gap)}." for gap in clear[:1])
     count = f"{figures.count(len(clear))} of {figures.number_of(known, 'gap')} between groups"
     verb = "excludes" if len(clear) == 1 else "exclude"
     return ReaderQuestion(text=text, answers=(*first, f"{count} {verb} 0."), address="#gaps")
@@ -368,7 +368,7 @@ def _budget(subject: Subject) -> ReaderQuestion:
         for guideline, rule in shown_rules(subject)
         for rate in lead_rates(subject.rates, guideline.name, rule.name)
     ]
-    widest = max(rates, key=lambda item: _half_width(item[1]), default=None)
+    widest = max(rates, key=lambda one: _half_width(one[1]), default=None)
     if widest is None:
         return ReaderQuestion(text=text, answers=("No rate is planned.",), address="#results")
     title, rate = widest

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
-from statistics import NormalDist
 
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.run import Spending, SpendingPart, UnitKind
@@ -18,8 +17,8 @@ from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.queries.rates import Rate, lead_rates
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
 
 GROWTHS = (2, 4)
 """Multiples of the present number of independent dialogues."""
@@ -111,6 +110,8 @@ def _n_for_difference(result: Estimate, design_effect: float) -> int:
 
 
 def _quantile(share: float) -> float:
+    from statistics import NormalDist
+
     return NormalDist().inv_cdf(share)
 
 
@@ -141,22 +142,22 @@ def _rows(subject: Subject) -> Iterator[tuple[Value | TableCell, ...]]:
         several = len({rate.annotator for rate in rates}) > 1
         for rate in rates:
             by = f"by {title_of(subject.study, rate.annotator)}" if several else ""
-            where = tuple(filter(None, (by, rate.test_setting)))
+            where = tuple(filter(None, (by, rate.station)))
             n = rate.measurement.result.n
             yield (
                 rate.measurement.application,
                 TableCell(value=heading_of(guideline, rule), details=where),
-                TableCell(value=n, estimate=rate.index),
+                TableCell(value=n, estimate=rate.place),
                 *_forecast(precision_of(rate)),
                 *(cost_of(subject, (growth - 1) * n) for growth in GROWTHS),
             )
 
 
-def _forecast(precision: Precision | Undefined) -> tuple[Value, ...]:
-    if isinstance(precision, Undefined):
-        return (precision, *("undefined" for _ in GROWTHS), "undefined")
-    widths = (precision.half_width, *precision.expected)
-    return (*(f"{figures.points(width)} points" for width in widths), f"{figures.count(precision.n_difference)} each")
+def _forecast(found: Precision | Undefined) -> tuple[Value, ...]:
+    if isinstance(found, Undefined):
+        return (found, *("undefined" for _ in GROWTHS), "undefined")
+    widths = (found.half_width, *found.expected)
+    return (*(f"{figures.points(width)} points" for width in widths), f"{figures.count(found.n_difference)} each")
 
 
 def cost_of(subject: Subject, n_more: int) -> str:
@@ -182,11 +183,11 @@ def cost_chart(subject: Subject) -> Chart | None:
     title = f"{unit} by stage, application and model"
     rows = tuple(_cost_rows(subject, parts, rest, amount))
     n = subject.evidence.spending.unpriced_calls
-    notes = (f"{figures.number_of(n, 'call')} without a known price: their cost is not included.",) if n else ()
+    notes = (f"{figures.number_of(n, 'call')} without a known price: their cost is in no number.",) if n else ()
     return Chart(
         title=title,
-        legend="Calls of this run. Replies from an earlier run or the cache cost nothing here.",
-        drawing=bars(rows, label=f"{title}. The table below contains the same values.", is_cost=unit == "Cost"),
+        legend="Calls of this run. Replies that an earlier run or the cache brought cost nothing here.",
+        drawing=bars(rows, label=f"{title}. The table below holds the same values.", is_cost=unit == "Cost"),
         table=Table(
             title=f"{title}: values",
             columns=columns(
@@ -212,10 +213,10 @@ _REST = ("Replies to participants", "all", "not recorded")
 def _measure(spending: Spending) -> tuple[Callable[[Spending], int], str]:
     """Return the quantity of the bars: cost if any is known, else tokens, else calls."""
     if spending.cost_microusd:
-        return (lambda item: item.cost_microusd), "Cost"
+        return (lambda one: one.cost_microusd), "Cost"
     if spending.tokens:
-        return (lambda item: item.tokens), "Tokens"
-    return (lambda item: item.calls), "Calls"
+        return (lambda one: one.tokens), "Tokens"
+    return (lambda one: one.calls), "Calls"
 
 
 def _cost_rows(

@@ -16,21 +16,21 @@ from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.interval_bars import axis_end, bar_of
 from theodolite.reporting.page.applications import BandPart, band
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.queries.agreements import Correction, corrections_to_tell, own_estimate_text, validation_note
+from theodolite.reporting.queries.agreements import Correction, corrections_to_tell, own_words, validation_note
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import (
     Rate,
     guardrail_of,
-    interval_text,
+    interval_words,
     lead_rates,
     matrix_of,
     rates_for,
     unlabelled_guidelines,
-    unmeasured_text,
+    unmeasured_words,
 )
 from theodolite.reporting.tables import RateCell, Table, TableCell, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of, phrase_of, short_phrase
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of, phrase_of, short_phrase
 
 _FEWEST_LEVELS = 3
 """Number of labels from which an ordered scale is drawn as a histogram instead of a stacked bar; count."""
@@ -51,18 +51,18 @@ def rate_cell(subject: Subject, rate: Rate, end: float, *, column: Sequence[Rate
     enough = isinstance(result, Estimate) and result.n >= figures.FEW
     several = len({other.annotator for other in column}) > 1 or (bool(column) and rate.annotator == PEOPLE)
     application = rate.measurement.application
-    by = (title_of(subject.study, rate.annotator) if several else "", rate.test_setting)
+    by = (title_of(subject.study, rate.annotator) if several else "", rate.station)
     return RateCell(
-        estimate=rate.index,
+        estimate=rate.place,
         application=application,
         tint=subject.tint(application),
         by=", ".join(filter(None, by)),
         count=rate.defects_text,
         of=figures.count(result.n),
         percent=figures.percent(result.value) if isinstance(result, Estimate) and enough else "",
-        interval=interval_text(rate) if enough else "",
+        interval=interval_words(rate) if enough else "",
         undefined=undefined_text(result) if isinstance(result, Undefined) else "",
-        unmeasured=unmeasured_text(rate),
+        unmeasured=unmeasured_words(rate),
         n_unmeasured=rate.measurement.outcomes.unmeasured,
         bar=bar_of(rate, end) if enough else None,
     )
@@ -154,7 +154,7 @@ def area_table(subject: Subject) -> Table | None:
         columns=columns("area", *(application.name for application in subject.study.applications)),
         rows=tuple(
             (
-                f"{row.area} ({row.test_setting})" if row.test_setting else row.area,
+                f"{row.area} ({row.station})" if row.station else row.area,
                 *(_cell(subject, rate, end) for rate in row.cells),
             )
             for row in rows
@@ -181,7 +181,7 @@ def _block(subject: Subject, guideline: Guideline, rule: DefectRule) -> RuleBloc
         title=heading_of(guideline, rule),
         guideline=guideline.name,
         condition=rule.condition,
-        phrase=short_phrase(rule) if any(rate.test_setting for rate in rates) else phrase_of(rule, sizes),
+        phrase=short_phrase(rule) if any(rate.station for rate in rates) else phrase_of(rule, sizes),
         axis=f"{figures.points(end).removesuffix('.0')}%",
         tables=tuple(
             (_by(subject, name), tuple(rate_cell(subject, rate, end) for rate in by_annotator[name]))
@@ -222,8 +222,8 @@ def _corrected_row(subject: Subject, correction: Correction) -> tuple[TableCell 
     by = f"{title_of(study, correction.judge)}, by {title_of(study, correction.by)}"
     return (
         TableCell(value=correction.measurement.application, details=(by,)),
-        own_estimate_text(correction, subject.findings, subject.rates) or "none",
-        TableCell(value=correction.text, estimate=correction.index),
+        own_words(correction, subject.findings, subject.rates) or "none",
+        TableCell(value=correction.text, estimate=correction.place),
     )
 
 
@@ -260,7 +260,7 @@ def _group_table(subject: Subject, title: str, name: str, rates: Sequence[Rate])
 def _value(rate: Rate) -> str:
     """Return the value that a rate is a split by, with the level of testing if there are several."""
     value = rate.group.value if rate.group else ""
-    return f"{value} ({rate.test_setting})" if rate.test_setting else value
+    return f"{value} ({rate.station})" if rate.station else value
 
 
 def _cell(subject: Subject, rate: Rate | None, end: float) -> RateCell | None:

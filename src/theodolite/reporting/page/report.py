@@ -67,11 +67,11 @@ from theodolite.reporting.page.testers import (
 )
 from theodolite.reporting.page.trees import tree_views
 from theodolite.reporting.page.tuning import Section
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import contamination_facts, criteria_facts, series_facts
-from theodolite.reporting.text.reading_aids import read_reading_aids
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import contamination_facts, criteria_facts, series_facts
+from theodolite.reporting.words.reading_aids import read_words
 
-READING_AIDS = "reading_aids.yaml"
+WORDS = "words.yaml"
 
 TEMPLATE = "report.html"
 
@@ -111,13 +111,13 @@ def report_pieces(
         sections: Sections for one audience, before the results.
 
     Raises:
-        InputError: If the file of reading aids or the template is not among the assets.
+        InputError: If the words file or the template is not among the assets.
     """
-    missing = {READING_AIDS, TEMPLATE} - set(assets)
+    missing = {WORDS, TEMPLATE} - set(assets)
     if missing:
         message = f"expected the report's assets, but {', '.join(sorted(missing))} is not among them"
         raise InputError(message)
-    subject = subject_of(evidence, findings, facts, read_reading_aids(assets[READING_AIDS]))
+    subject = subject_of(evidence, findings, facts, read_words(assets[WORDS]))
     style, script = style_of(assets) + _page_foot(subject), _script(assets)
     template = template_of(assets, TEMPLATE)
     views = views_of(subject)
@@ -178,7 +178,7 @@ def views_of(subject: Subject) -> dict[str, Any]:
         "matrices": matrix_groups(subject),
         "method": method_view(subject),
         "proxies": proxy_table(subject),
-        "aids": subject.aids,
+        "words": subject.words,
         "chips": chips,
         "n_cases": len(subject.cases),
         "has_matrix": _has_matrix(subject),
@@ -256,7 +256,7 @@ FONT = "fonts/inter-latin.woff2"
 
 def template_of(assets: Mapping[str, str], name: str) -> Template:
     """Return one of the page templates among the assets; equal templates are compiled once per process."""
-    return _environment(tuple((item, text) for item, text in assets.items() if item.endswith(".html"))).get_template(
+    return _environment(tuple((each, text) for each, text in assets.items() if each.endswith(".html"))).get_template(
         name
     )
 
@@ -379,7 +379,7 @@ def _hosts(facts: RunFacts) -> str:
     return "; ".join([*called, *code, *facts.unobserved]) or NO_HOSTS
 
 
-NO_HOSTS = "none: no data left this machine"
+NO_HOSTS = "none: nothing left this machine"
 
 """Text for runs without calls and code."""
 

@@ -13,7 +13,7 @@ from theodolite.domain.identity import keyed_draw
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import Case, CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.queries.dialogue_sets import changed, disagreements, unparseable
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ def chips_of(subject: Subject) -> tuple[Chip, ...]:
         ("defect", "Defect", "a defect in the labels that decide the rates", _defects(subject)),
         ("disagreement", "Disagreement", "two annotators gave different labels", disagreements(subject.evidence)),
         ("failed", "Failed", "the dialogue or a label of it failed", [c.index for c in subject.cases if c.failures]),
-        ("unparseable", "Unparseable", "an annotator's reply matches no label", unparseable(subject.evidence)),
+        ("unparseable", "Unparseable", "an annotator's reply fits no label", unparseable(subject.evidence)),
         (
             "flipped",
             "Changed",
@@ -50,9 +50,9 @@ def chips_of(subject: Subject) -> tuple[Chip, ...]:
         ("withheld", "Withheld text", "the texts are not shown", _withheld(subject)),
     )
     chips = []
-    for name, title, meaning, positions in every:
-        subject.sets.add(name, title if name != "all" else "All dialogues", positions)
-        chips.append(Chip(name=name, title=title, meaning=meaning, n=len(set(positions))))
+    for name, title, meaning, places in every:
+        subject.sets.add(name, title if name != "all" else "All dialogues", places)
+        chips.append(Chip(name=name, title=title, meaning=meaning, n=len(set(places))))
     return tuple(chips)
 
 
@@ -251,7 +251,7 @@ def _titles(titles: list[str]) -> str:
 def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
     """Yield the title of each annotator and its answers to the questions of its guideline's defect rules.
 
-    An answer appears without the question's name if the rules depend on one question, and under it if they depend on
+    An answer is alone where the rules rest on one question, and under the question's name where they rest on
     several. Otherwise a dialogue that one of them calls a defect would appear with the harmless answer to another.
     """
     for guideline in subject.study.guidelines:
@@ -260,7 +260,7 @@ def _labels(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
         for annotator in own:
             name, own_questions = annotator.name, [question for question in questions if annotator.answers(question)]
             labels = [(question, case.dialogue_label(name, guideline, question)) for question in own_questions]
-            text = [(question, label.value or label.outcome.value) for question, label in labels]
-            answer_text = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in text)
+            words = [(question, label.value or label.outcome.value) for question, label in labels]
+            answer_text = ", ".join(word if len(questions) == 1 else f"{question} {word}" for question, word in words)
             if answer_text:
                 yield title_of(subject.study, name), answer_text

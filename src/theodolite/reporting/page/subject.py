@@ -12,9 +12,9 @@ from theodolite.domain.study import Study
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import Agreement, agreements_of
 from theodolite.reporting.queries.cases import Case, cases_of
-from theodolite.reporting.queries.dispositions import GuidelineDisposition, dispositions_of, dispositions_to_report
+from theodolite.reporting.queries.dispositions import Account, accounts_of, accounts_to_tell
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
-from theodolite.reporting.text.reading_aids import ReadingAids
+from theodolite.reporting.words.reading_aids import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,10 @@ class SetBook:
 
     def add(self, name: str, title: str, cases: Iterable[int]) -> str:
         """Store a set under its name, and return the name; empty for an empty set."""
-        positions = tuple(sorted(set(cases)))
-        if not positions:
+        places = tuple(sorted(set(cases)))
+        if not places:
             return ""
-        self.sets[name] = CaseSet(name=name, title=title, cases=positions)
+        self.sets[name] = CaseSet(name=name, title=title, cases=places)
         return name
 
 
@@ -54,9 +54,9 @@ class Subject:
     evidence: Evidence
     findings: Findings
     facts: RunFacts
-    aids: ReadingAids
+    words: Words
     cases: tuple[Case, ...]
-    dispositions: tuple[GuidelineDisposition, ...]
+    accounts: tuple[Account, ...]
     rates: tuple[Rate, ...]
     agreements: tuple[Agreement, ...]
     sets: SetBook = field(default_factory=SetBook)
@@ -78,28 +78,28 @@ class Subject:
 
     def labelled(self, labels: Iterable[str]) -> list[Case]:
         """Return the cases of some labels, in order of the plan; a tester's session stands for all its dialogues."""
-        result = {position for label in labels for position in self._positions(label)}
-        return [self.cases[position] for position in sorted(result)]
+        result = {place for label in labels for place in self._places(label)}
+        return [self.cases[place] for place in sorted(result)]
 
-    def _positions(self, label: str) -> list[int]:
-        position = self.evidence.sessions.find(label)
-        if position is not None:
-            return [position]
+    def _places(self, label: str) -> list[int]:
+        place = self.evidence.sessions.find(label)
+        if place is not None:
+            return [place]
         matching_responses = (response for response in self.evidence.responses if response.label == label)
         answered = self.evidence.answered
         return [answered[key] for response in matching_responses for key in response.dialogues if key in answered]
 
 
-def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, aids: ReadingAids) -> Subject:
+def subject_of(evidence: Evidence, findings: Findings, facts: RunFacts, words: Words) -> Subject:
     """Return a run as the views of its report see it."""
     cases = cases_of(evidence.answers)
     return Subject(
         evidence=evidence,
         findings=findings,
         facts=facts,
-        aids=aids,
+        words=words,
         cases=cases,
-        dispositions=dispositions_to_report(dispositions_of(evidence.study, cases)),
+        accounts=accounts_to_tell(accounts_of(evidence.study, cases)),
         rates=rates_of(findings, evidence.study),
         agreements=agreements_of(findings),
     )

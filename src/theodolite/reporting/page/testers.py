@@ -20,9 +20,9 @@ from theodolite.domain.findings.realism import (
     RateContrast,
     Realism,
     RoleBreakCheck,
+    SpokenSide,
     StyleContrast,
     StyleSpread,
-    StyleSummary,
 )
 from theodolite.domain.findings.responses import (
     AnswerContrast,
@@ -38,9 +38,9 @@ from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.tables import Column, ColumnKind, Table, TableCell, Value, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import unread_text
-from theodolite.reporting.text.estimates import rate_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import unread_text
+from theodolite.reporting.words.estimates import rate_text
 
 LONGEST = 160
 """Maximum length of an example; characters."""
@@ -87,8 +87,8 @@ def _response_block(finding: ResponseFinding) -> ResponseBlock:
 
 def _about_responses(finding: ResponseFinding) -> str:
     people = figures.number_of(finding.n_people, "tester")
-    excluded = [(finding.n_drafts, "not submitted"), (finding.n_other, "to another version of the questions")]
-    text = "; ".join(f"{figures.count(n)} {why}, excluded" for n, why in excluded if n)
+    excluded = [(finding.n_drafts, "not handed in"), (finding.n_other, "to another version of the questions")]
+    text = "; ".join(f"{figures.count(n)} {why}, not in it" for n, why in excluded if n)
     return f"{figures.number_of(finding.n, 'response')} of {people}{'; ' + text if text else ''}."
 
 
@@ -111,8 +111,8 @@ def _answer_cell(spread: AnswerSpread | None) -> TableCell:
         return TableCell(value=None)
     excluded = "; ".join(f"{figures.count(n)} {outcome.value}" for outcome, n in spread.outcomes.items() if n)
     counts = ", ".join(f"{label}: {figures.count(n)}" for label, n in spread.counts.items() if n)
-    written = f"{figures.count(len(spread.texts))} in free text" if spread.texts else ""
-    details = [quartiles_text(spread.quartiles), _top(spread), f"excluded: {excluded}" if excluded else ""]
+    written = f"{figures.count(len(spread.texts))} in own words" if spread.texts else ""
+    details = [quartiles_text(spread.quartiles), _top(spread), f"not in it: {excluded}" if excluded else ""]
     return TableCell(value=written or counts or "none", details=tuple(filter(None, details)))
 
 
@@ -202,7 +202,7 @@ def _theme_block(finding: CodingFinding) -> ThemeBlock:
 def _pair_table(finding: CodingFinding) -> Table:
     coders = finding.coders
     return Table(
-        title=f"Agreement by pair: {finding.text}",
+        title=f"Agreement two by two: {finding.text}",
         columns=columns("Coders", Column("Answers", ColumnKind.COUNT), *_AGREEMENT_KINDS),
         rows=tuple(
             (f"{coders[pair.first]} and {coders[pair.second]}", pair.n, pair.alike, pair.alpha)
@@ -215,7 +215,7 @@ def theme_table(title: str, shares: Sequence[ThemeShare]) -> Table | None:
     """Return a row for each theme, application and level; None without any."""
     if not shares:
         return None
-    headings = columns("Theme", "Where", Column("Answers that mention it", ColumnKind.RATE), "Excluded")
+    headings = columns("Theme", "Where", Column("Answers that speak of it", ColumnKind.RATE), "Excluded")
     return Table(title=title, columns=headings, rows=tuple(_theme_row(share) for share in shares))
 
 
@@ -241,7 +241,7 @@ def task_lines(subject: Subject) -> tuple[str, ...]:
 
 
 def _task(tally: TaskTally) -> str:
-    unsaid = f"; {figures.number_of(tally.n_unsaid, 'session')} without an entry" if tally.n_unsaid else ""
+    unsaid = f"; {figures.number_of(tally.n_unsaid, 'session')} without a word about it" if tally.n_unsaid else ""
     done = rate_text(tally.done) if isinstance(tally.done, Estimate) else undefined_text(tally.done)
     return f"{tally.application}, {tally.level.value}: {done}{unsaid}"
 
@@ -279,7 +279,7 @@ def event_view(subject: Subject) -> EventView | None:
             caption="Content opt-outs: planned sessions on them that were not completed are missing, not harmless",
             columns=columns(
                 "Topic",
-                "Opted out, of all people asked",
+                "Opted out, of those asked",
                 Column("Sessions not offered", ColumnKind.COUNT),
                 Column("Sessions without a participant", ColumnKind.COUNT),
             ),
@@ -299,16 +299,16 @@ def blinding_table(finding: EventFinding) -> Table:
         title="Blinding",
         caption="Did testers see through the blinding? First guesses at the end, against chance",
         columns=columns("Guess of", Column("Right", ColumnKind.RATE), "By chance", "Test against guessing"),
-        rows=tuple(_blinding(assessment) for assessment in finding.blinding),
+        rows=tuple(_leak(leak) for leak in finding.leaks),
     )
 
 
-def _blinding(assessment: BlindingAssessment) -> tuple[Value | TableCell, ...]:
-    aspect = f"{assessment.about.value}, {assessment.level.value if assessment.level else 'all levels'}"
-    unknown = (f"{assessment.n_unknown} did not know",) if assessment.n_unknown else ()
-    too_few = "p undefined: too few guesses" if isinstance(assessment.rate, Estimate) else ""
-    p_value = too_few if assessment.p_value is None else f"p = {assessment.p_value:.3f}"
-    return aspect, TableCell(value=assessment.rate, details=unknown), figures.percent(assessment.chance), p_value
+def _leak(leak: BlindingAssessment) -> tuple[Value | TableCell, ...]:
+    aspect = f"{leak.about.value}, {leak.level.value if leak.level else 'all levels'}"
+    unknown = (f"{leak.n_unknown} did not know",) if leak.n_unknown else ()
+    too_few = "p undefined: too few guesses" if isinstance(leak.rate, Estimate) else ""
+    p_value = too_few if leak.p_value is None else f"p = {leak.p_value:.3f}"
+    return aspect, TableCell(value=leak.rate, details=unknown), figures.percent(leak.chance), p_value
 
 
 def _exposure(tally: ExposureTally) -> tuple[str, ...]:
@@ -396,7 +396,7 @@ def realism_blocks(subject: Subject) -> tuple[RealismBlock, ...]:
 
 
 def _realism_block(subject: Subject, realism: Realism) -> RealismBlock:
-    recorded = " The recording does not state whether people wrote its prompts."
+    recorded = " Whether people wrote the recorded prompts is known only to those who recorded them."
     about = f"{_side_text(realism.people)}; {_side_text(realism.simulated)}."
     tables = (
         ("Length and style", tuple(_style_row(contrast) for contrast in realism.styles)),
@@ -404,7 +404,7 @@ def _realism_block(subject: Subject, realism: Realism) -> RealismBlock:
     )
     return RealismBlock(
         scenario=realism.people.scenario,
-        about=about + (recorded if realism.people.tester_type is TesterType.RECORDED else ""),
+        about=about + (recorded if realism.people.held_by is TesterType.RECORDED else ""),
         tables=tuple(
             Table(
                 title=f"{caption} in {realism.people.scenario}",
@@ -420,8 +420,8 @@ def _realism_block(subject: Subject, realism: Realism) -> RealismBlock:
     )
 
 
-def _side_text(side: StyleSummary) -> str:
-    return f"{side.tester_type.value}, {side.level.value}: {figures.number_of(side.n, 'dialogue')}"
+def _side_text(side: SpokenSide) -> str:
+    return f"{side.held_by.value}, {side.level.value}: {figures.number_of(side.n, 'dialogue')}"
 
 
 def _style_row(contrast: StyleContrast) -> tuple[str, ...]:

@@ -14,9 +14,9 @@ from theodolite.domain.tree import SummaryNode, TreeDesign, ValueRange
 from theodolite.domain.tree_finding import NodeFinding, TreeFinding
 from theodolite.domain.undefined_reasons import NO_DATA
 from theodolite.reporting.page.subject import Subject
-from theodolite.reporting.page.tree_order import range_of
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.trees import node_kind_text, number, robustness_text
+from theodolite.reporting.page.tree_standing import range_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.trees import kind_words, number, robustness_words
 
 WIDTH, ROW = 1000.0, 54.0
 """Width of an icicle and height of one of its rows; units of the drawing."""
@@ -214,9 +214,9 @@ def icicle(
     layout = _Layout(finding=finding)
     cells = tuple(layout.cells())
     scale = _scale(finding)
-    index = [result.design.name for result in subject.findings.trees].index(finding.design.name)
+    place = [result.design.name for result in subject.findings.trees].index(finding.design.name)
     return Icicle(
-        key=f"tree-{index}-{subject.tint(finding.application)}-{len(finding.application)}",
+        key=f"tree-{place}-{subject.tint(finding.application)}-{len(finding.application)}",
         application=finding.application,
         tint=subject.tint(finding.application),
         summary=_summary(finding, scale),
@@ -290,13 +290,13 @@ class _Layout:
         return with_data, [child for child in below if child not in with_data]
 
     def _is_empty(self, name: str) -> bool:
-        if self._finding_by_node[name].outcomes.used:
+        if self._found[name].outcomes.used:
             return False
         node = self._design.by_name[name]
         return not isinstance(node, SummaryNode) or all(self._is_empty(child) for child in node.children)
 
     @cached_property
-    def _finding_by_node(self) -> Mapping[str, NodeFinding]:
+    def _found(self) -> Mapping[str, NodeFinding]:
         return {node.node: node for node in self.finding.nodes}
 
     @cached_property
@@ -311,12 +311,12 @@ class _Layout:
         return self._weights[name]
 
     def _cell(self, name: str, key: int, parent: int, depth: int, ends: tuple[float, float]) -> IcicleCell:
-        result = self._finding_by_node[name]
+        result = self._found[name]
         title = self._title(name)
         value = "" if result.value is None else number(result.value)
         width = (ends[1] - ends[0]) * WIDTH
         n = f"n {figures.count(result.n_dialogues)}"
-        text = f"{self._whole_title(name)}: {value or 'no single value'}, {n}"
+        words = f"{self._whole_title(name)}: {value or 'no single value'}, {n}"
         return IcicleCell(
             key=key,
             parent=parent,
@@ -329,7 +329,7 @@ class _Layout:
             step=_step(result),
             value=value,
             n=n if width > _NARROW else "",
-            label=text,
+            label=words,
         )
 
     def _empty(
@@ -369,18 +369,18 @@ def _without_prefix(title: str, above: str) -> str:
     return rest or title
 
 
-def _fitting(title: str, width: float) -> str:
-    letters = int(width / _LETTER)
+def _fitting(title: str, room: float) -> str:
+    letters = int(room / _LETTER)
     if letters >= len(title):
         return title
     return f"{title[: letters - 1].rstrip()}…" if letters >= 5 else ""
 
 
-def _step(node_finding: NodeFinding) -> int:
-    scale = range_of(node_finding.result.unit)
-    if node_finding.value is None or scale is None:
+def _step(found: NodeFinding) -> int:
+    scale = range_of(found.result.unit)
+    if found.value is None or scale is None:
         return -1
-    share = (node_finding.value - scale.lowest) / scale.width
+    share = (found.value - scale.lowest) / scale.width
     return min(max(int(share * STEPS), 0), STEPS - 1)
 
 
@@ -410,7 +410,7 @@ def _detail(
         "about": node.about if isinstance(node, SummaryNode) else "",
         "is_highest": isinstance(node, SummaryNode) and node.summary == "max",
         "facts": [[term, text] for term, text in _facts(node, result)],
-        "contexts": [robustness_text(item) for item in finding.robustness if item.node == cell.node],
+        "contexts": [robustness_words(each) for each in finding.robustness if each.node == cell.node],
         "n": result.n_dialogues,
         "opens": opened.opens if opened else "",
         "raised": opened.raised if opened else "",
@@ -420,8 +420,8 @@ def _detail(
     }
 
 
-def _numbers(node_finding: NodeFinding) -> dict[str, Json]:
-    result, scale = node_finding.result, range_of(node_finding.result.unit)
+def _numbers(found: NodeFinding) -> dict[str, Json]:
+    result, scale = found.result, range_of(found.result.unit)
     if not isinstance(result, Estimate) or scale is None:
         return {}
     return {
@@ -433,9 +433,9 @@ def _numbers(node_finding: NodeFinding) -> dict[str, Json]:
     }
 
 
-def _facts(node: object, node_finding: NodeFinding) -> Iterator[tuple[str, str]]:
-    outcomes = node_finding.outcomes
-    yield "Dialogues", figures.count(node_finding.n_dialogues)
+def _facts(node: object, found: NodeFinding) -> Iterator[tuple[str, str]]:
+    outcomes = found.outcomes
+    yield "Dialogues", figures.count(found.n_dialogues)
     yield "Answers", f"{figures.count(outcomes.used)} of {figures.count(outcomes.planned - outcomes.not_applicable)}"
     lost = {
         "missing": outcomes.missing,
@@ -444,14 +444,14 @@ def _facts(node: object, node_finding: NodeFinding) -> Iterator[tuple[str, str]]
         "unparseable": outcomes.unparseable,
     }
     yield "Not measured", ", ".join(f"{figures.count(n)} {name}" for name, n in lost.items() if n) or "0"
-    if isinstance(node_finding.result, Estimate) and node_finding.result.n_clusters is not None:
-        yield "Independent groups", figures.count(node_finding.result.n_clusters)
+    if isinstance(found.result, Estimate) and found.result.n_clusters is not None:
+        yield "Independent groups", figures.count(found.result.n_clusters)
     if isinstance(node, SummaryNode):
-        yield "Summary", node_kind_text(node)
-    if isinstance(node_finding.result, Estimate):
-        yield "Interval", node_finding.result.method
-    if node_finding.empty:
-        yield f"Left out, {NO_DATA}", ", ".join(node_finding.empty)
+        yield "Summary", kind_words(node)
+    if isinstance(found.result, Estimate):
+        yield "Interval", found.result.method
+    if found.empty:
+        yield f"Left out, {NO_DATA}", ", ".join(found.empty)
 
 
 def _escaped(value: Json) -> str:

@@ -21,19 +21,19 @@ from theodolite.domain.undefined_reasons import UNDEFINED
 from theodolite.reporting.interval_bars import IntervalBar
 from theodolite.reporting.page.subject import Subject
 from theodolite.reporting.page.tree_charts import DotPlot, Icicle, NodeSets, Radar, dot_plot, icicle, radar
-from theodolite.reporting.page.tree_order import TreeOrderView, range_of, tree_order_view
+from theodolite.reporting.page.tree_standing import StandingPicture, range_of, standing_picture
 from theodolite.reporting.queries.cases import pseudonyms, title_of
 from theodolite.reporting.tables import Table, columns
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.trees import (
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.trees import (
     SIDE_BY_SIDE,
-    basis_text,
-    node_interval_text,
-    node_kind_text,
-    node_value_text,
+    basis_words,
+    kind_words,
     number,
     shown_robustness,
-    view_texts,
+    span_words,
+    value_words,
+    view_words,
 )
 
 _OPEN_STOREYS = 1
@@ -47,7 +47,7 @@ class NodeLine:
     Attributes:
         application: Name of the application.
         tint: Number of its colour.
-        text: Value and interval, or "no data".
+        words: Value and interval, or "no data".
         basis: Its data and missing data.
         opens: Name of the set of its dialogues; empty for none.
         raised: Number of them that raise it, as text; empty for none.
@@ -59,7 +59,7 @@ class NodeLine:
 
     application: str
     tint: int
-    text: str
+    words: str
     basis: str
     opens: str
     raised: str
@@ -108,8 +108,8 @@ class TreeView:
         robustness: One table for each kind of context: node, application, gap and spread; branches first.
         links: Correlations of dimensions, as text.
         views: Named weightings with their values, as text.
-        tree_order: Relations of the applications, as text; empty for a single one.
-        order_view: The relations as a drawing; None for a single application.
+        standing: Relations of the applications, as text; empty for a single one.
+        picture: The relations as a drawing; None for a single application.
     """
 
     title: str
@@ -123,8 +123,8 @@ class TreeView:
     robustness: tuple[Table, ...]
     links: tuple[str, ...]
     views: tuple[str, ...]
-    tree_order: tuple[str, ...]
-    order_view: TreeOrderView | None
+    standing: tuple[str, ...]
+    picture: StandingPicture | None
 
 
 def tree_views(subject: Subject) -> tuple[TreeView, ...]:
@@ -152,27 +152,27 @@ def _tree(subject: Subject, findings: Sequence[TreeFinding]) -> TreeView:
         dots=dot_plot(subject, findings),
         splits=tuple(_splits(findings)),
         robustness=tuple(_robustness(findings)),
-        links=tuple(text for finding in findings for text in _links(finding)),
-        views=tuple(f"{finding.application}: {text}" for finding in findings for text in view_texts(finding)),
-        tree_order=tuple(_order_texts(subject, design.name)),
-        order_view=tree_order_view(subject, design.name),
+        links=tuple(words for finding in findings for words in _links(finding)),
+        views=tuple(f"{finding.application}: {words}" for finding in findings for words in view_words(finding)),
+        standing=tuple(_standing(subject, design.name)),
+        picture=standing_picture(subject, design.name),
     )
 
 
-def _order_texts(subject: Subject, tree: str) -> Iterator[str]:
-    for tree_order in subject.findings.tree_orders:
-        if tree_order.tree != tree:
+def _standing(subject: Subject, tree: str) -> Iterator[str]:
+    for standing in subject.findings.standings:
+        if standing.tree != tree:
             continue
-        if tree_order.dimensions:
-            named = [f"{name} ({number(tree_order.front_odds.get(name))})" for name in tree_order.front]
-            on, share = ", ".join(tree_order.dimensions), ", ".join(named)
-            yield f"Not dominated on {on}, with the share of bootstrap samples in which this is true: {share}."
-        for pair in tree_order.comparisons:
-            yield _pair_text(pair)
+        if standing.dimensions:
+            named = [f"{name} ({number(standing.front_odds.get(name))})" for name in standing.front]
+            on, share = ", ".join(standing.dimensions), ", ".join(named)
+            yield f"Outdone by nobody on {on}, with the share of samples in which that holds: {share}."
+        for pair in standing.comparisons:
+            yield _pair_words(pair)
 
 
-def _pair_text(pair: TreeComparison) -> str:
-    text = {
+def _pair_words(pair: TreeComparison) -> str:
+    words = {
         "equal": f"{pair.first} and {pair.second} are equal at every node.",
         "lower": f"{pair.first} is nowhere higher than {pair.second}, and lower at {len(pair.lower)} nodes.",
         "higher": f"{pair.second} is nowhere higher than {pair.first}, and lower at {len(pair.higher)} nodes.",
@@ -181,9 +181,7 @@ def _pair_text(pair: TreeComparison) -> str:
             f"{len(pair.higher)} there."
         ),
     }
-    return text.get(pair.order) or (
-        f"{pair.first} and {pair.second} are only shown side by side. {' '.join(pair.warnings)}"
-    )
+    return words.get(pair.order) or f"{pair.first} and {pair.second} stand side by side only. {' '.join(pair.warnings)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,16 +216,16 @@ class _Drawer:
         is_empty = all(not finding.node(name).outcomes.used for finding in self.findings)
         return NodeView(
             title=node.title or name,
-            kind=f"{node_kind_text(node)}{f', weight {weight:g}' if weight != 1 else ''}",
+            kind=f"{kind_words(node)}{f', weight {weight:g}' if weight != 1 else ''}",
             about=node.about if isinstance(node, SummaryNode) else self._definition(name),
-            lines=() if is_empty or all(line.text == SIDE_BY_SIDE for line in lines) else lines,
+            lines=() if is_empty or all(line.words == SIDE_BY_SIDE for line in lines) else lines,
             children=tuple(self.node(child, storey + 1, weights.get(child, 1.0)) for child in node.children),
             is_open=storey < _OPEN_STOREYS and not is_empty,
             is_empty=is_empty,
         )
 
     def _definition(self, name: str) -> str:
-        return next((dimension.definition for dimension in self.design.dimensions if dimension.node == name), "")
+        return next((each.definition for each in self.design.dimensions if each.node == name), "")
 
     def _line(self, finding: TreeFinding, name: str) -> NodeLine:
         key = (finding.application, name)
@@ -242,8 +240,8 @@ class _Drawer:
         return NodeLine(
             application=finding.application,
             tint=self.subject.tint(finding.application),
-            text=node_value_text(result),
-            basis=basis_text(result),
+            words=value_words(result),
+            basis=basis_words(result),
             opens=self._set(f"{what}, answered", result.dialogues),
             raised=f"{figures.count(len(result.raised))} {lifting}" if result.raised else "",
             opens_raised=self._set(f"{what}, above the lowest value", result.raised),
@@ -252,8 +250,8 @@ class _Drawer:
             answers=self._answers(finding, result),
         )
 
-    def _answers(self, finding: TreeFinding, node_finding: NodeFinding) -> LeafList | None:
-        node = self.design.by_name[node_finding.node]
+    def _answers(self, finding: TreeFinding, found: NodeFinding) -> LeafList | None:
+        node = self.design.by_name[found.node]
         if not isinstance(node, AnswersNode):
             return None
         return leaf_list(self.subject, self.people, finding, node, most=self.most_answers)
@@ -269,18 +267,18 @@ def _answer_rows(answers: LeafList | None) -> list[Json]:
     return [[row.label, row.turn, row.said, row.who] for _, rows in answers.pages for row in rows]
 
 
-def _notes(node_finding: NodeFinding) -> Iterator[str]:
-    if node_finding.empty and node_finding.value is not None:
-        yield f"without data, excluded: {', '.join(node_finding.empty)}"
-    if node_finding.worst_odds:
-        child, share = max(node_finding.worst_odds.items(), key=lambda item: item[1])
+def _notes(found: NodeFinding) -> Iterator[str]:
+    if found.empty and found.value is not None:
+        yield f"without data and left out: {', '.join(found.empty)}"
+    if found.worst_odds:
+        child, share = max(found.worst_odds.items(), key=lambda item: item[1])
         yield f"highest: {child}, with odds of {number(share)}"
-    if node_finding.spread:
-        yield f"annotators of one dialogue differ by {number(node_finding.spread)}"
+    if found.spread:
+        yield f"annotators of one dialogue lie {number(found.spread)} apart"
 
 
-def _bar(node_finding: NodeFinding) -> IntervalBar | None:
-    result = node_finding.result
+def _bar(found: NodeFinding) -> IntervalBar | None:
+    result = found.result
     scale = range_of(result.unit)
     if not isinstance(result, Estimate) or scale is None:
         return None
@@ -342,18 +340,18 @@ def _robustness_row(design: TreeDesign, application: str, each: NodeRobustness) 
     return (
         design.by_name[each.node].title or each.node,
         application,
-        *(_context_text(values.get(part)) for part in (each.lowest, each.highest)),
-        node_interval_text(each.gap),
-        node_interval_text(each.spread),
+        *(_context_words(values.get(part)) for part in (each.lowest, each.highest)),
+        span_words(each.gap),
+        span_words(each.spread),
         ", ".join(withheld) or "none",
     )
 
 
-def _context_text(value: ContextValue | None) -> str:
+def _context_words(value: ContextValue | None) -> str:
     if value is None or value.result is None or value.outcomes is None:
         return UNDEFINED
     missing = f", {figures.count(value.outcomes.unmeasured)} missing" if value.outcomes.unmeasured else ""
-    return f"{value.part}: {node_interval_text(value.result)}, n {figures.count(value.n_dialogues)}{missing}"
+    return f"{value.part}: {span_words(value.result)}, n {figures.count(value.n_dialogues)}{missing}"
 
 
 def _cell(split: NodeSplit | None) -> str:
@@ -363,15 +361,15 @@ def _cell(split: NodeSplit | None) -> str:
     if split.finding is None:
         return f"withheld, {of}"
     chance = "" if split.p_value is None else f", p {number(split.p_value)}"
-    return f"{node_value_text(split.finding)}, {of}{chance}"
+    return f"{value_words(split.finding)}, {of}{chance}"
 
 
 def _links(finding: TreeFinding) -> Iterator[str]:
     for link in finding.links:
         if isinstance(link.rank, Estimate):
-            together = f"{finding.application}: {link.first} and {link.second} correlate with {number(link.rank.value)}"
+            together = f"{finding.application}: {link.first} and {link.second} go together by {number(link.rank.value)}"
             parts = [f"{number(link.rank.low)} to {number(link.rank.high)}", f"{figures.count(link.rank.n)} dialogues"]
-            parts += [f"{number(link.partial)} with the others unchanged"] if link.partial is not None else []
+            parts += [f"{number(link.partial)} with the others held"] if link.partial is not None else []
             one = figures.count(link.first_only + link.second_only)
             counts = f"both {figures.count(link.both)}, one {one}, none {figures.count(link.neither)}"
             shared = f"; both rest on {', '.join(link.shared)}" if link.shared else ""
@@ -442,12 +440,12 @@ def leaf_list(
     return LeafList(
         versions="; ".join(_versions(subject, finding, node)),
         pages=tuple((f"Answers {at + 1} to {at + len(page)} of {_all(result)}", page) for at, page in pages),
-        rest=f"All {_all(result)} are in the tree's file next to this one." if more else "",
+        rest=f"All {_all(result)} stand in the tree's own file beside this one." if more else "",
     )
 
 
-def _all(node_finding: NodeFinding) -> str:
-    return figures.count(node_finding.outcomes.planned)
+def _all(found: NodeFinding) -> str:
+    return figures.count(found.outcomes.planned)
 
 
 def _versions(subject: Subject, finding: TreeFinding, node: AnswersNode) -> Iterator[str]:
@@ -462,10 +460,10 @@ def _versions(subject: Subject, finding: TreeFinding, node: AnswersNode) -> Iter
 def _row(subject: Subject, people: Mapping[str, str], finding: TreeFinding, node: AnswersNode, leaf: Leaf) -> LeafRow:
     version = finding.versions.get(f"annotator {leaf.by}", "")[:SHORT]
     name = "tester" if leaf.kind == TESTER else people.get(leaf.by) or title_of(subject.study, leaf.by)
-    stated = "own words" if node.free_text and leaf.value is not None else leaf.value
+    own_words = "own words" if node.free_text and leaf.value is not None else leaf.value
     return LeafRow(
         label=leaf.session,
         turn="" if leaf.turn is None else f"turn {leaf.turn}",
         who=f"{name} {version}".strip(),
-        said=stated or NON_RESPONSE_NAMES.get(leaf.outcome, leaf.outcome.value),
+        said=own_words or NON_RESPONSE_NAMES.get(leaf.outcome, leaf.outcome.value),
     )

@@ -18,14 +18,14 @@ from theodolite.reporting.documents import data_card
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.page.testers import blinding_table, withdrawal_text
 from theodolite.reporting.queries.cases import cases_of, rules_of, title_of
-from theodolite.reporting.queries.dispositions import ApplicationDisposition, application_dispositions
+from theodolite.reporting.queries.dispositions import ApplicationAccount, application_accounts
 from theodolite.reporting.queries.gates import gate_facts, gate_results, reason_text, subject_text
 from theodolite.reporting.queries.gates import rate_text as gate_rate_text
-from theodolite.reporting.queries.rates import Rate, interval_text, lead_rates, rates_of
+from theodolite.reporting.queries.rates import Rate, interval_words, lead_rates, rates_of
 from theodolite.reporting.tables import Column, ColumnKind, Table
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import criteria_facts, heading_of
-from theodolite.reporting.text.estimates import plugin_value_text, rate_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import criteria_facts, heading_of
+from theodolite.reporting.words.estimates import plugin_value_text, rate_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ _HINTS: Final = {
     Violation.PROHIBITED_RELEASED: "Prohibited content passed: read these dialogues and extend the guardrail for them.",
     Violation.PERMITTED_WITHHELD: "Permitted content was withheld: the guardrail is too strict for these dialogues.",
 }
-_ANY = "Read these dialogues and look for a common cause."
+_ANY = "Read these dialogues and look for a cause that they share."
 
 
 def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tuple[Section, ...]:
@@ -68,7 +68,7 @@ def gate_sections(evidence: Evidence, findings: Findings, facts: RunFacts) -> tu
         )
         for result in results
     )
-    lead = "A gate is a limit that the study sets for its results."
+    lead = "A gate is a limit that this study sets to its own results."
     if any(gate.form is GateForm.WORSE_BY for gate in evidence.study.gates):
         lead += " Limits on the difference from a baseline are checked by `theodolite gate --baseline`."
     titles = ("Name", "Application", "Gate", "Result", "State", "Reason")
@@ -103,7 +103,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
 
     A strength is a defect that no dialogue has, with the upper end of its interval. A hint names the
     part of the dialogues with the highest rate if the whole interval of this part is above the
-    overall rate; otherwise it states that no part differs clearly.
+    overall rate; otherwise it states that no part stands out.
     """
     rates = rates_of(findings, evidence.study)
     strengths: list[tuple[str, str, str]] = []
@@ -115,7 +115,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
                 continue
             name = f"{heading_of(guideline, rule)} ({title_of(evidence.study, rate.annotator)}{_setting(rate)})"
             if rate.defects_text == "0" and estimate.n >= figures.FEW:
-                strengths.append((rate.measurement.application, name, f"0 of {estimate.n}, {interval_text(rate)}"))
+                strengths.append((rate.measurement.application, name, f"0 of {estimate.n}, {interval_words(rate)}"))
             elif rate.defects_text != "0":
                 hints.append(
                     (name, rate_text(estimate, rate.ceiling), _part(rates, rate, estimate), _hint(rule, guideline))
@@ -125,7 +125,7 @@ def team_sections(evidence: Evidence, findings: Findings) -> tuple[Section, ...]
         return ()
     lead = (
         "This report is about your own application only. Ids are new, and identifiers of people are removed.",
-        "A rate describes these dialogues, not your users; it is not a certificate or a ranking.",
+        "A rate describes these dialogues, not your users; it is neither a certificate nor a ranking.",
     )
     return (Section(name="tuning", title="Strengths and tuning hints", paragraphs=lead, tables=tables),)
 
@@ -145,8 +145,8 @@ def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, 
                 part = _part(rates, rate, rate.estimate)
                 risks.append((rate.measurement.application, name, rate_text(rate.estimate, rate.ceiling), part))
     failures = [
-        (disposition.application.name, f"{len(disposition.held)} of {disposition.planned}", _failures(disposition))
-        for disposition in application_dispositions(study, cases_of(evidence.answers))
+        (account.application.name, f"{len(account.held)} of {account.planned}", _failures(account))
+        for account in application_accounts(study, cases_of(evidence.answers))
     ]
     untested = [
         (application.name, claim.text, claim.untestable or "not stated")
@@ -160,7 +160,7 @@ def operator_sections(evidence: Evidence, findings: Findings) -> tuple[Section, 
     if untested:
         tables.append(_table("Claims that no script tests", ("Application", "Claim", "Reason"), untested))
     lead = (
-        "The upper end of an interval is a risk that these data cannot exclude.",
+        "Read the upper end of an interval as the risk that these data do not exclude.",
         "Rates describe the scenarios and testers of this study; another deployment has other users and other limits.",
     )
     return (Section(name="operation", title="Limits for operators", paragraphs=lead, tables=tuple(tables)),)
@@ -202,7 +202,7 @@ def _recruitment(evidence: Evidence, findings: Findings, consents: Collection[st
     finding = findings.event
     lead += [withdrawal_text(tally) for tally in finding.withdrawals] if finding else []
     tables = [_level_table(levels, sessions)]
-    if finding and finding.blinding:
+    if finding and finding.leaks:
         tables.append(blinding_table(finding))
     else:
         lead.append("Blinding: nobody has guessed the application or the level.")
@@ -220,11 +220,11 @@ def _level_table(levels: Sequence[LevelPlan], sessions: Sequence[Session]) -> Ta
     rows: list[tuple[str, ...]] = []
     for level in dict.fromkeys([*planned, *(session.level for session in sessions)]):
         own = [session for session in sessions if session.level is level]
-        states = Counter(item.state for item in own)
+        states = Counter(one.state for one in own)
         design = planned.get(level)
         numbers = (
             design.people if design else 0,
-            len({item.participant for item in own}),
+            len({one.participant for one in own}),
             design.people * design.sessions if design else 0,
             len(own),
             *(states[state] for state in _STATES),
@@ -244,10 +244,10 @@ def _table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]
     return Table(title=title, caption=title, columns=tuple(map(Column, columns)), rows=tuple(rows))
 
 
-def _failures(disposition: ApplicationDisposition) -> str:
-    parts = [f"{len(cases)} {kind.value}" for kind, cases in disposition.failed]
-    if disposition.failed_otherwise:
-        parts.append(f"{len(disposition.failed_otherwise)} of other causes")
+def _failures(account: ApplicationAccount) -> str:
+    parts = [f"{len(cases)} {kind.value}" for kind, cases in account.failed]
+    if account.failed_otherwise:
+        parts.append(f"{len(account.failed_otherwise)} of other causes")
     return ", ".join(parts) or "none"
 
 
@@ -261,7 +261,7 @@ def _tables(strengths: list[tuple[str, str, str]], hints: list[tuple[str, str, s
 
 
 def _setting(rate: Rate) -> str:
-    return f", {rate.test_setting}" if rate.test_setting else ""
+    return f", {rate.station}" if rate.station else ""
 
 
 def _hint(rule: DefectRule, guideline: Guideline) -> str:
@@ -285,7 +285,7 @@ def _part(rates: tuple[Rate, ...], whole: Rate, overall: Estimate) -> str:
         and rate.annotator == whole.annotator
     ]
     if not parts:
-        return "no part differs clearly"
+        return "no part stands out"
     _, highest = max(parts, key=lambda part: part[0])
     group = highest.group
     where = f"{group.name}: {group.value}" if group is not None else highest.measurement.subject.scenario

@@ -17,7 +17,7 @@ from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.queries.cases import Case
 from theodolite.reporting.queries.rates import Rate
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 MOST_SHARES = 4
 
@@ -29,12 +29,12 @@ class Agreement:
     """A statement on the agreement of annotators, with its index among the findings.
 
     Attributes:
-        index: Index in the list `estimates` of the results file, from 0.
+        place: Index in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
         annotators: Names of the compared annotators.
     """
 
-    index: int
+    place: int
     measurement: Measurement
     annotators: tuple[str, ...]
 
@@ -54,7 +54,7 @@ class Agreement:
 def agreements_of(findings: Findings) -> tuple[Agreement, ...]:
     """Return all agreements in order."""
     return tuple(
-        Agreement(index=position, measurement=measurement, annotators=annotators)
+        Agreement(place=position, measurement=measurement, annotators=annotators)
         for position, measurement in enumerate(findings.measurements)
         if len(annotators := measurement.subject.annotators) > 1
     )
@@ -115,7 +115,7 @@ def opponent_text(agreements: Sequence[Agreement]) -> str:
 def agreement_text(agreements: Sequence[Agreement], note: str = "") -> str:
     """Return a judge's agreement with the final labels or people, over all applications.
 
-    With a pool every application has one share of dialogues with its interval, since people who
+    Beside a pool every application has one share of dialogues with its interval, since people who
     label one dialogue may differ: `81.2% (72.0 to 88.1) of 40 dialogues (bot-1)`. Else there are
     counts: `333 to 421 of 450 (74.0 to 93.6%)`.
 
@@ -246,7 +246,7 @@ def common_reason(agreements: Sequence[Agreement]) -> str:
 
 
 def coefficients_text(agreements: Sequence[Agreement]) -> str:
-    """Return the coefficients, lowest to highest: `.89 to .97`; `unknown` if none is defined."""
+    """Return the coefficients, lowest to highest: `.89 to .97`; `unknown` where none is defined."""
     values = sorted(agreement.estimate.value for agreement in agreements if agreement.estimate is not None)
     if not values:
         return "unknown"
@@ -276,11 +276,11 @@ class Correction:
     """A judge's rate as corrected by one person, with its index among the findings.
 
     Attributes:
-        index: Index in the list `estimates` of the results file, from 0.
+        place: Index in the list `estimates` of the results file, from 0.
         measurement: The corrected rate.
     """
 
-    index: int
+    place: int
     measurement: Measurement
 
     @property
@@ -335,11 +335,11 @@ def _mean_text(result: Estimate) -> str:
 def corrections_of(findings: Findings, guideline: Guideline, rule: DefectRule | None = None) -> tuple[Correction, ...]:
     """Return the corrected rates of a guideline, or of one of its rules, in order; and means of what a rule asks."""
     return tuple(
-        Correction(index=position, measurement=measurement)
-        for position, measurement in enumerate(findings.measurements)
-        if measurement.measure in CORRECTED
-        and measurement.subject.guideline == guideline.name
-        and (rule is None or measurement.subject.rule == rule.name or measurement.subject.question == rule.question)
+        Correction(place=position, measurement=one)
+        for position, one in enumerate(findings.measurements)
+        if one.measure in CORRECTED
+        and one.subject.guideline == guideline.name
+        and (rule is None or one.subject.rule == rule.name or one.subject.question == rule.question)
     )
 
 
@@ -359,7 +359,7 @@ def corrections_to_tell(
     )
 
 
-def own_estimate_text(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
+def own_words(correction: Correction, findings: Findings, rates: Sequence[Rate]) -> str:
     """Return the number by the judge alone next to a corrected one; empty if there is none."""
     if not correction.is_mean:
         own = own_rate(correction, rates)
@@ -400,7 +400,7 @@ def validation_of_judge(evidence: Evidence, annotator: str) -> ValidationReport 
 
 def validation_note(evidence: Evidence, annotator: str) -> str:
     """Return whether a judge is validated; empty for people and final labels."""
-    known = next((item for item in evidence.study.annotators if item.name == annotator), None)
+    known = next((one for one in evidence.study.annotators if one.name == annotator), None)
     if known is None or known.kind is AnnotatorKind.PERSON:
         return ""
     result = validation_of_judge(evidence, annotator)
@@ -430,6 +430,6 @@ def _unreadable(cases: Sequence[Case], guideline: Guideline, judge: Annotator) -
         return ""
     reply = unread[0].table.unreadable_replies.get((judge.name, guideline.name, guideline.question.name), "")
     raw = " ".join(reply.split())
-    example = f' For example: "{raw[:_EXCERPT]}".' if raw else ""
+    example = f' It said, for instance: "{raw[:_EXCERPT]}".' if raw else ""
     name = judge.title or judge.name
-    return f"The judge {name} has unparseable replies for {figures.share(len(unread), len(annotated))}.{example}"
+    return f"The judge {name} could not be read on {figures.share(len(unread), len(annotated))}.{example}"

@@ -121,15 +121,15 @@ class CaseRecord:
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
 
 
-def records_at(evidence: Evidence, positions: Collection[int], *, with_calls: bool = False) -> Iterator[CaseRecord]:
+def records_at(evidence: Evidence, places: Collection[int], *, with_calls: bool = False) -> Iterator[CaseRecord]:
     """Yield the records at some positions of the plan, in its order; a few hundred at a time are in memory.
 
     Args:
         evidence: The evidence of the run.
-        positions: Positions in the plan, from 0.
+        places: Positions in the plan, from 0.
         with_calls: Whether to include the calls behind them.
     """
-    rest = iter(sorted(positions))
+    rest = iter(sorted(places))
     while part := list(islice(rest, _AT_ONCE)):
         yield from _records(evidence, part, with_calls=with_calls)
 
@@ -144,7 +144,7 @@ def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
         scenario=dialogue.scenario,
         tester=dialogue.persona,
         level=dialogue.level,
-        tester_type=dialogue.tester_type,
+        held_by=dialogue.held_by,
         pair_key=dialogue.pair_key,
         cluster=dialogue.cluster,
         repeat=dialogue.repeat,
@@ -152,24 +152,24 @@ def _session_of(dialogue: Dialogue | None) -> PlannedSession | None:
     )
 
 
-def _records(evidence: Evidence, positions: Sequence[int], *, with_calls: bool) -> Iterator[CaseRecord]:
+def _records(evidence: Evidence, places: Sequence[int], *, with_calls: bool) -> Iterator[CaseRecord]:
     archive, sessions = evidence.archive, evidence.sessions
-    dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(positions)}
+    dialogues = {dialogue.label: dialogue for dialogue in archive.dialogues(places)}
     annotations: dict[str, dict[str, Annotation]] = defaultdict(dict)
-    for annotation in archive.annotations(positions):
+    for annotation in archive.annotations(places):
         annotations[annotation.dialogue][annotation.annotator] = annotation
     finals: dict[str, dict[tuple[str, str], Adjudication]] = defaultdict(dict)
-    for final in archive.adjudications(positions):
+    for final in archive.adjudications(places):
         finals[final.dialogue][final.guideline, final.question] = final
     failures: dict[str, list[Failure]] = defaultdict(list)
-    for failure in archive.failures(positions):
+    for failure in archive.failures(places):
         failures[failure.label].append(failure)
     calls: Mapping[str, tuple[Call, ...]] = {}
     if with_calls:
         annotated = [annotation for group in annotations.values() for annotation in group.values()]
         failed = [failure for group in failures.values() for failure in group]
         calls = archive.calls(tuple(dialogues.values()), annotated, failed)
-    for index in positions:
+    for index in places:
         dialogue = dialogues.get(sessions.label(index))
         session = _session_of(dialogue) or sessions[index]
         yield CaseRecord(
@@ -237,13 +237,13 @@ def scripted_names(evidence: Evidence) -> tuple[str, ...]:
 def _declared(study: Study) -> tuple[str, ...]:
     scripted = {model.name for model in study.models if model.is_scripted}
     used = [app.connection.model for app in study.applications if isinstance(app.connection, PromptedModel)]
-    used += [group.model for group in study.personas if _writes_prompts(study, group)]
+    used += [group.model for group in study.personas if _speaks(study, group)]
     used += [scenario.attacker for scenario in study.scenarios]
     used += [judge.labelling.model for judge in study.annotators if isinstance(judge.labelling, ModelJudge)]
     return tuple(name for name in used if name in scripted)
 
 
-def _writes_prompts(study: Study, group: PersonaGroup) -> bool:
+def _speaks(study: Study, group: PersonaGroup) -> bool:
     """Return whether a group's model writes a prompt in any scenario; a single fixed prompt needs no model."""
     met = (scenario for scenario in study.scenarios if not scenario.personas or group.name in scenario.personas)
     return any(not scenario.starter or scenario.turns > 1 for scenario in met)

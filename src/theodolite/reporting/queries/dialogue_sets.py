@@ -87,7 +87,7 @@ def changed(evidence: Evidence, defects_of: Callable[[Guideline, DefectRule], Co
         keys = set(bad.values())
         good = {case.index: key for case in labelled if case.index not in found and (key := case.pair_key) in keys}
         met = set(good.values())
-        result += [position for position, key in bad.items() if key in met] + [*good]
+        result += [place for place, key in bad.items() if key in met] + [*good]
     return result
 
 

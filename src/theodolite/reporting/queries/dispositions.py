@@ -16,7 +16,7 @@ from theodolite.domain.guideline import Guideline
 from theodolite.domain.run import FailureKind, FailureSource
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import Case, title_of
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 _LABELLED: tuple[Outcome, FailureSource | None, str] = (Outcome.ANSWERED, None, "labelled")
 
@@ -25,18 +25,18 @@ _BY_SOME: tuple[Outcome, FailureSource | None, str] = (Outcome.MISSING, None, "l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DispositionPart:
+class AccountPart:
     """An entry of the dispositions.
 
     Attributes:
         outcome: Outcome of these dialogues.
         party: The responsible party, for failures.
-        label: Displayed name, e.g. `application timed out`.
+        words: Displayed name, e.g. `application timed out`.
         cases: Positions in the plan.
     """
 
     outcome: Outcome
-    label: str
+    words: str
     cases: tuple[int, ...]
     party: FailureSource | None = None
 
@@ -48,11 +48,11 @@ class DispositionPart:
     @property
     def is_by_some(self) -> bool:
         """Whether some but not all of several annotators labelled these dialogues."""
-        return (self.outcome, self.party, self.label) == _BY_SOME
+        return (self.outcome, self.party, self.words) == _BY_SOME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuidelineDisposition:
+class Account:
     """Outcomes of all planned dialogues under one guideline, for annotators with labels that count together.
 
     Attributes:
@@ -68,8 +68,8 @@ class GuidelineDisposition:
     annotators: tuple[str, ...]
     by_people: bool
     planned: int
-    labelled: DispositionPart
-    unmeasured: tuple[DispositionPart, ...]
+    labelled: AccountPart
+    unmeasured: tuple[AccountPart, ...]
 
     def n(self, outcome: Outcome) -> int:
         """Return the number of dialogues with this outcome; count."""
@@ -81,25 +81,23 @@ class GuidelineDisposition:
         return sum(part.n for part in self.unmeasured if part.is_by_some)
 
 
-def dispositions_of_guideline(
-    study: Study, guideline: Guideline, cases: Sequence[Case]
-) -> tuple[GuidelineDisposition, ...]:
-    """Return the dispositions of one guideline over all planned dialogues that are labelled by it.
+def accounts_of_guideline(study: Study, guideline: Guideline, cases: Sequence[Case]) -> tuple[Account, ...]:
+    """Return the accounts of one guideline over all planned dialogues that are labelled by it.
 
     If people label, a dialogue counts as labelled after all of them have; judges
-    have their own dispositions in the estimates. If only judges or rules label,
-    they replace the people. A pool of people has its own disposition.
+    have their own accounts in the estimates. If only judges or rules label,
+    they replace the people. A pool of people has its own account.
     """
     by_application = {app.name: _counted(study, guideline, app.name) for app in study.applications}
     pooled = {name: (PEOPLE,) for name, names in by_application.items() if PEOPLE in names}
-    others = {name: tuple(item for item in names if item != PEOPLE) for name, names in by_application.items()}
+    others = {name: tuple(one for one in names if one != PEOPLE) for name, names in by_application.items()}
     parts = [names for names in (others, pooled) if any(names.values())]
-    return tuple(_disposition(study, guideline, cases, names) for names in parts or [others])
+    return tuple(_account(study, guideline, cases, names) for names in parts or [others])
 
 
-def _disposition(
+def _account(
     study: Study, guideline: Guideline, cases: Sequence[Case], by_application: Mapping[str, tuple[str, ...]]
-) -> GuidelineDisposition:
+) -> Account:
     parts: dict[tuple[Outcome, FailureSource | None, str], list[int]] = defaultdict(list)
     scenarios = {scenario for scenario in _scenarios(cases) if study.asks(guideline.name, scenario)}
     relevant = [case for case in cases if case.setting.scenario in scenarios]
@@ -107,15 +105,15 @@ def _disposition(
         parts[_fate(case, guideline, by_application.get(case.setting.application, ()))].append(case.index)
     labelled = parts.pop(_LABELLED, [])
     everybody = tuple(dict.fromkeys(name for names in by_application.values() for name in names))
-    return GuidelineDisposition(
+    return Account(
         guideline=guideline.name,
         annotators=everybody,
         by_people=bool(everybody) and set(everybody) <= _people(study),
         planned=len(relevant),
-        labelled=DispositionPart(outcome=Outcome.ANSWERED, label="labelled", cases=tuple(labelled)),
+        labelled=AccountPart(outcome=Outcome.ANSWERED, words="labelled", cases=tuple(labelled)),
         unmeasured=tuple(
-            DispositionPart(outcome=outcome, party=party, label=label, cases=tuple(positions))
-            for (outcome, party, label), positions in sorted(parts.items(), key=_order)
+            AccountPart(outcome=outcome, party=party, words=words, cases=tuple(positions))
+            for (outcome, party, words), positions in sorted(parts.items(), key=_order)
         ),
     )
 
@@ -156,57 +154,55 @@ def _fate(case: Case, guideline: Guideline, annotators: Sequence[str]) -> tuple[
     return _LABELLED if worst is Outcome.ANSWERED else (worst, None, worst.value)
 
 
-def dispositions_of(study: Study, cases: Sequence[Case]) -> tuple[GuidelineDisposition, ...]:
+def accounts_of(study: Study, cases: Sequence[Case]) -> tuple[Account, ...]:
     """Return the dispositions of all guidelines, in order of the study file."""
     return tuple(
-        disposition
-        for guideline in study.guidelines
-        for disposition in dispositions_of_guideline(study, guideline, cases)
+        account for guideline in study.guidelines for account in accounts_of_guideline(study, guideline, cases)
     )
 
 
-def dispositions_to_report(dispositions: Sequence[GuidelineDisposition]) -> tuple[GuidelineDisposition, ...]:
-    """Return the dispositions of guidelines with annotators; all if no guideline has any.
+def accounts_to_tell(accounts: Sequence[Account]) -> tuple[Account, ...]:
+    """Return the accounts of guidelines with annotators; all if no guideline has any.
 
     Guidelines without labels have one sentence elsewhere, and are complete in the results file.
     """
-    return tuple(disposition for disposition in dispositions if disposition.annotators) or tuple(dispositions)
+    return tuple(account for account in accounts if account.annotators) or tuple(accounts)
 
 
 _NUMERALS = {2: "both people"}
 
 
-def disposition_text(disposition: GuidelineDisposition, *, alike: bool = False) -> str:
+def account_text(account: Account, *, alike: bool = False) -> str:
     """Return dispositions as text: `60 planned: 57 judged, 2 application timed out, 1 unparseable`.
 
     Args:
-        disposition: The dispositions.
+        account: The dispositions.
         alike: Whether the sentence covers several guidelines with different people.
     """
-    parts = [f"{figures.count(part.n)} {part.label}" for part in disposition.unmeasured]
+    parts = [f"{figures.count(part.n)} {part.words}" for part in account.unmeasured]
     rest = parts or ["0 failed", "0 missing"]
-    by = _labelled_by(disposition, alike=alike)
-    head = f"{figures.count(disposition.planned)} planned: {figures.count(disposition.labelled.n)} {by}"
+    by = _labelled_by(account, alike=alike)
+    head = f"{figures.count(account.planned)} planned: {figures.count(account.labelled.n)} {by}"
     return ", ".join([head, *rest])
 
 
-def _labelled_by(disposition: GuidelineDisposition, *, alike: bool) -> str:
-    if not disposition.by_people:
-        return "labelled" if disposition.annotators in {(), (REFERENCE,)} else "judged"
-    if PEOPLE in disposition.annotators:
+def _labelled_by(account: Account, *, alike: bool) -> str:
+    if not account.by_people:
+        return "labelled" if account.annotators in {(), (REFERENCE,)} else "judged"
+    if PEOPLE in account.annotators:
         return "labelled by people"
-    n = len(disposition.annotators)
+    n = len(account.annotators)
     if alike:
         return f"labelled by {'one person' if n == 1 else f'{n} people'} each"
     return "labelled by one person" if n == 1 else f"labelled by {_NUMERALS.get(n, f'all {n} people')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationDisposition:
+class ApplicationAccount:
     """Outcomes of the sessions with one application.
 
-    A reply that its own filter withheld is a refusal and is among the completed dialogues; errors, timeouts and empty
-    replies are failures, each of its kind.
+    A reply that its own filter withheld is a refusal and is among the held
+    dialogues; errors, timeouts and empty replies are failures, each of its kind.
 
     Attributes:
         application: The application.
@@ -233,15 +229,15 @@ class ApplicationDisposition:
         return self.planned - len(self.held) - n_failed
 
 
-def application_dispositions(study: Study, cases: Sequence[Case]) -> tuple[ApplicationDisposition, ...]:
+def application_accounts(study: Study, cases: Sequence[Case]) -> tuple[ApplicationAccount, ...]:
     """Return the outcomes of each application, in order of the study file."""
     return tuple(
-        _application_disposition(application, [case for case in cases if case.setting.application == application.name])
+        _application_account(application, [case for case in cases if case.setting.application == application.name])
         for application in study.applications
     )
 
 
-def _application_disposition(application: Application, cases: Sequence[Case]) -> ApplicationDisposition:
+def _application_account(application: Application, cases: Sequence[Case]) -> ApplicationAccount:
     withheld = {case.index: case.dialogue.filtered for case in cases if case.dialogue is not None}
     failed: dict[FailureKind, list[int]] = defaultdict(list)
     otherwise: list[int] = []
@@ -249,7 +245,7 @@ def _application_disposition(application: Application, cases: Sequence[Case]) ->
         failure = next((failure for failure in case.failures if not failure.annotator), None)
         if case.dialogue is None and failure is not None:
             (failed[failure.kind] if failure.party is FailureSource.APPLICATION else otherwise).append(case.index)
-    return ApplicationDisposition(
+    return ApplicationAccount(
         application=application,
         planned=len(cases),
         held=tuple(case.index for case in cases if case.dialogue is not None),
@@ -260,17 +256,17 @@ def _application_disposition(application: Application, cases: Sequence[Case]) ->
     )
 
 
-def filtered_text(dispositions: Sequence[ApplicationDisposition]) -> str:
+def filtered_text(accounts: Sequence[ApplicationAccount]) -> str:
     """Return the number of dialogues in which each application's own filter withheld a reply; empty if none."""
     parts = [
-        f"{entry.application.name} {figures.count(len(entry.filtered))} of {figures.count(len(entry.held))}"
-        for entry in dispositions
-        if entry.filtered
+        f"{account.application.name} {figures.count(len(account.filtered))} of {figures.count(len(account.held))}"
+        for account in accounts
+        if account.filtered
     ]
-    return f"its filter withheld a reply in a dialogue: {', '.join(parts)}" if parts else ""
+    return f"its own filter withheld a reply in a dialogue: {', '.join(parts)}" if parts else ""
 
 
-def claim_text(study: Study, test: ClaimTest) -> str:
+def claim_words(study: Study, test: ClaimTest) -> str:
     """Return the status of a claim and its evidence, e.g. `supported: no defect in 4 of 5 dialogues (judge)`."""
     if test.status in {ClaimStatus.NOT_TESTED, ClaimStatus.UNTESTABLE}:
         return f"{test.status.value}: {test.reason}"

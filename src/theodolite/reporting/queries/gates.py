@@ -14,10 +14,10 @@ from theodolite.domain.gate import Gate, GateFacts, GateForm, GateResult, gate_r
 from theodolite.domain.study import Study
 from theodolite.domain.undefined_reasons import NO_RATE_OF_NAME, NOT_IN_BASELINE
 from theodolite.reporting.queries.rates import Rate, lead_rates, rates_of
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import difference_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import difference_text
 
-NO_BASELINE = "no baseline run was set; set one:  theodolite gate STUDY --baseline STUDY@1"
+NO_BASELINE = "no baseline run was named; give one:  theodolite gate STUDY --baseline STUDY@1"
 
 
 SECONDS_PER_DAY = 86_400
@@ -27,8 +27,8 @@ def gate_results(study: Study, findings: Findings, facts: GateFacts | None = Non
     """Return each gate of a study with each rate that it limits, in the order of the study file.
 
     A name of a judge or annotator limits the rates by its labels; a name of a guideline limits the
-    rates that the report leads with. A gate without a rate is inconclusive. `worse_by` is left out if no baseline was
-    read.
+    rates that the report leads with. A gate without a rate is inconclusive. `worse_by` is left out where
+    no baseline was read.
 
     Args:
         study: The study with its current gates.
@@ -118,7 +118,7 @@ def reason_text(result: GateResult) -> str:
     text = f"{result.reason[0].upper()}{result.reason[1:].rstrip('.')}."
     if result.n_needed is None:
         return text
-    return f"{text} About {figures.count(_rounded(result.n_needed))} independent dialogues are needed to decide it."
+    return f"{text} About {figures.count(_rounded(result.n_needed))} independent dialogues decide it."
 
 
 def _rounded(number: int) -> int:
@@ -129,7 +129,7 @@ def _rounded(number: int) -> int:
 
 def gate_lines(results: Sequence[GateResult]) -> list[str]:
     """Return the table of a terminal, one line for each result and one for its reason."""
-    rows = [(item.gate.name, subject_text(item), item.gate.text, rate_text(item), item.state.value) for item in results]
+    rows = [(one.gate.name, subject_text(one), one.gate.text, rate_text(one), one.state.value) for one in results]
     widths = [max(len(row[column]) for row in rows) for column in range(4)] if rows else []
     lines = []
     for row, result in zip(rows, results, strict=True):

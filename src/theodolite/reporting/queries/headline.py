@@ -15,7 +15,7 @@ from theodolite.reporting.queries.agreements import (
     is_checked,
     judges_of,
 )
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 
 def headline(evidence: Evidence, agreements: Sequence[Agreement]) -> str:
@@ -52,26 +52,24 @@ def _applications(study: Study) -> str:
 def _testers(evidence: Evidence) -> str:
     """Return the testers, and their number; people by the sessions that they completed."""
     settings, dialogues = evidence.answers.settings, evidence.answers.dialogues
-    people = {
-        s.cluster for s, item in zip(settings, dialogues, strict=True) if s.tester_type is TesterType.PERSON and item
-    }
-    rest = [position for position, setting in enumerate(settings) if setting.tester_type is not TesterType.PERSON]
+    people = {s.cluster for s, one in zip(settings, dialogues, strict=True) if s.held_by is TesterType.PERSON and one}
+    rest = [position for position, setting in enumerate(settings) if setting.held_by is not TesterType.PERSON]
     simulated_testers = _tested_without_people(evidence, rest) if rest else ""
     return ", ".join(
         part for part in (simulated_testers, figures.number_of(len(people), "tester") if people else "") if part
     )
 
 
-def _tested_without_people(evidence: Evidence, positions: Sequence[int]) -> str:
+def _tested_without_people(evidence: Evidence, places: Sequence[int]) -> str:
     """Return the number of personas, scripts or prompts, and attacks."""
     settings = evidence.answers.settings
     by_kind: dict[TesterKind, list[int]] = {}
-    for position in positions:
+    for position in places:
         by_kind.setdefault(settings[position].kind, []).append(position)
     played, attacks = by_kind.pop(TesterKind.PERSONA, []), by_kind.pop(TesterKind.ATTACK, [])
     fixed = [position for own in by_kind.values() for position in own]
-    recorded = [position for position in fixed if played and settings[position].tester_type is TesterType.RECORDED]
-    scripted = [position for position in fixed if played and settings[position].tester_type is not TesterType.RECORDED]
+    recorded = [position for position in fixed if played and settings[position].held_by is TesterType.RECORDED]
+    scripted = [position for position in fixed if played and settings[position].held_by is not TesterType.RECORDED]
     example = "example " if any(group.example for group in evidence.study.personas) else ""
     parts = [
         figures.number_of(len({settings[position].tester for position in played}), f"{example}persona")
@@ -85,14 +83,14 @@ def _tested_without_people(evidence: Evidence, positions: Sequence[int]) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _n_testers(settings: Sequence[Setting], positions: Sequence[int]) -> int:
-    return len({(settings[position].scenario, settings[position].tester) for position in positions})
+def _n_testers(settings: Sequence[Setting], places: Sequence[int]) -> int:
+    return len({(settings[position].scenario, settings[position].tester) for position in places})
 
 
-def _prompts(evidence: Evidence, positions: Sequence[int]) -> str:
+def _prompts(evidence: Evidence, places: Sequence[int]) -> str:
     settings, sessions = evidence.answers.settings, evidence.sessions
     pairs: dict[str, set[str]] = {}
-    for position in positions:
+    for position in places:
         pairs.setdefault(settings[position].application, set()).add(sessions.pair_key(position))
     prompts = {key for keys in pairs.values() for key in keys}
     if len(pairs) == 1 or any(keys != prompts for keys in pairs.values()):

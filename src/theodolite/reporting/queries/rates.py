@@ -13,8 +13,8 @@ from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Meas
 from theodolite.domain.guideline import DefectRule, Guideline, Violation
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import rules_of, title_of
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,13 +22,13 @@ class Rate:
     """A defect rate with its index among the findings.
 
     Attributes:
-        index: Index in the list `estimates` of the results file, from 0.
+        place: Index in the list `estimates` of the results file, from 0.
         measurement: The number and its subject.
         ceiling: Upper bound of the true rate if no defect was found; fraction.
         is_single: Whether it belongs to one person of a pool, whose pooled rate leads.
     """
 
-    index: int
+    place: int
     measurement: Measurement
     ceiling: float | None = None
     is_single: bool = False
@@ -66,7 +66,7 @@ class Rate:
         return "." in self.defects_text
 
     @property
-    def test_setting(self) -> str:
+    def station(self) -> str:
         """Level of testing and tester type, as text; empty if there is only one."""
         return self.measurement.subject.test_setting
 
@@ -81,7 +81,7 @@ def rates_of(findings: Findings, study: Study) -> tuple[Rate, ...]:
     ceilings, pools = _ceilings(findings), pools_of(study)
     return tuple(
         Rate(
-            index=position,
+            place=position,
             measurement=measurement,
             ceiling=ceilings.get(measurement.subject),
             is_single=measurement.subject.annotator in pools.get(measurement.subject.guideline, ()),
@@ -166,7 +166,7 @@ def _first(guideline: Guideline, violation: Violation) -> DefectRule | None:
     return next((rule for rule in guideline.defect_rules if rule.violation is violation), None)
 
 
-def interval_text(rate: Rate) -> str:
+def interval_words(rate: Rate) -> str:
     """Return the interval, or the bound if no defect was found."""
     estimate = rate.estimate
     if estimate is None or estimate.low is None or estimate.high is None:
@@ -176,7 +176,7 @@ def interval_text(rate: Rate) -> str:
     return figures.span(estimate.low, estimate.high)
 
 
-def unmeasured_text(rate: Rate) -> str:
+def unmeasured_words(rate: Rate) -> str:
     """Return the missing data of a rate, e.g. `2 failed, 1 unparseable`."""
     outcomes = rate.measurement.outcomes
     parts = {
@@ -201,16 +201,16 @@ SPLIT = "scenario"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """One area at one level and tester type.
+    """One area at one station.
 
     Attributes:
         area: Name of the area.
-        test_setting: Level of testing and tester type; empty if there is only one.
+        station: Level of testing and tester type; empty if there is only one.
         cells: The rate of each application, in order of the study; None if there is none.
     """
 
     area: str
-    test_setting: str
+    station: str
     cells: tuple[Rate | None, ...]
 
 
@@ -218,7 +218,7 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
     """Return areas by applications, level by level; empty if there are few areas or one application.
 
     An area is a defect rule or, where the study splits by scenario, a rule in one
-    scenario. Each annotator whose labels lead has separate rows. Areas of one name
+    scenario. Each annotator whose labels lead has rows of its own. Areas of one name
     are followed by the rule, so that names are unique.
     """
     applications = [application.name for application in study.applications]
@@ -226,10 +226,10 @@ def matrix_of(study: Study, rates: tuple[Rate, ...]) -> tuple[MatrixRow, ...]:
         (guideline, rule, _rows(study, guideline, rule, rates, applications)) for guideline, rule in rules_of(study)
     ]
     rows = list(_named_apart(by_rule))
-    test_settings = dict.fromkeys(row.test_setting for row in rows)
+    stations = dict.fromkeys(row.station for row in rows)
     if len(applications) < 2 or len({row.area for row in rows}) < AREAS:
         return ()
-    return tuple(row for condition in sorted(test_settings, key=bool) for row in rows if row.test_setting == condition)
+    return tuple(row for condition in sorted(stations, key=bool) for row in rows if row.station == condition)
 
 
 def _named_apart(by_rule: Sequence[tuple[Guideline, DefectRule, Sequence[MatrixRow]]]) -> Iterator[MatrixRow]:
@@ -237,8 +237,8 @@ def _named_apart(by_rule: Sequence[tuple[Guideline, DefectRule, Sequence[MatrixR
     called = Counter(area for _, _, rows in by_rule for area in {row.area for row in rows})
     for guideline, rule, rows in by_rule:
         for row in rows:
-            alike = [item for item, _, others in by_rule if row.area in {other.area for other in others}]
-            which = rule.name if len({item.name for item in alike}) == 1 else f"{guideline.name}, {rule.name}"
+            alike = [one for one, _, others in by_rule if row.area in {other.area for other in others}]
+            which = rule.name if len({one.name for one in alike}) == 1 else f"{guideline.name}, {rule.name}"
             yield replace(row, area=f"{row.area}: {which}") if called[row.area] > 1 else row
 
 
@@ -254,9 +254,9 @@ def _rows(
         is_named = len(annotators) > 1 or rate.annotator == PEOPLE
         name = f"{area}, by {title_of(study, rate.annotator)}" if is_named else area
         if rate.measurement.result.n:
-            result.setdefault((name, rate.test_setting), {})[rate.measurement.application] = rate
+            result.setdefault((name, rate.station), {})[rate.measurement.application] = rate
     return [
-        MatrixRow(area=area, test_setting=condition, cells=tuple(by_application.get(name) for name in applications))
+        MatrixRow(area=area, station=condition, cells=tuple(by_application.get(name) for name in applications))
         for (area, condition), by_application in result.items()
     ]
 

@@ -121,12 +121,12 @@ def profile_entry(profile: OrderProfile | Undefined, *, n: int | None = None) ->
     }
 
 
-def _value(order_value: OrderValue) -> dict[str, Json]:
+def _value(found: OrderValue) -> dict[str, Json]:
     return {
-        "value": order_value.value,
-        "band": order_value.band.value if order_value.band else None,
-        "in_gap": order_value.in_gap,
-        "chance": chance_entry(order_value.chance),
+        "value": found.value,
+        "band": found.band.value if found.band else None,
+        "in_gap": found.in_gap,
+        "chance": chance_entry(found.chance),
     }
 
 
@@ -180,42 +180,42 @@ def ranking_entry(ranking: RankingAgreement | Undefined) -> dict[str, Json]:
     }
 
 
-def annotator_groups_entry(finding: AnnotatorGroups) -> dict[str, Json]:
+def annotator_groups_entry(found: AnnotatorGroups) -> dict[str, Json]:
     """Return one entry of the list `annotator_groups`."""
     return {
-        "application": finding.application,
-        "guideline": finding.guideline,
-        "question": finding.question,
-        "attribute": finding.attribute,
-        "people": finding.n_raters,
-        "unknown": finding.n_unknown,
-        "in_small_groups": finding.n_in_small,
-        "groups": [_group(group) for group in finding.groups],
-        "defects": [_defects(rule) for rule in finding.defects],
+        "application": found.application,
+        "guideline": found.guideline,
+        "question": found.question,
+        "attribute": found.attribute,
+        "people": found.n_raters,
+        "unknown": found.n_unknown,
+        "in_small_groups": found.n_in_small,
+        "groups": [_group(group) for group in found.groups],
+        "defects": [_defects(rule) for rule in found.defects],
     }
 
 
-def raters_entry(checks: RaterChecks) -> dict[str, Json]:
+def raters_entry(found: RaterChecks) -> dict[str, Json]:
     """Return one entry of the list `raters`."""
     return {
-        "application": checks.application,
-        "guideline": checks.guideline,
-        "question": checks.question,
-        "dialogues": checks.dialogues,
+        "application": found.application,
+        "guideline": found.guideline,
+        "question": found.question,
+        "dialogues": found.dialogues,
         "annotators": [
             {"annotator": rater.annotator, "labels": rater.labels, "fit": rater.fit, "looks": rater.looks}
-            for rater in checks.raters
+            for rater in found.raters
         ],
     }
 
 
-def _defects(group_defects: GroupDefects) -> dict[str, Json]:
+def _defects(found: GroupDefects) -> dict[str, Json]:
     return {
-        "rule": group_defects.rule,
-        "rates": [{"group": group, "rate": number_entry(rate)} for group, rate in group_defects.rates],
-        "gap": group_defects.gap,
-        "p_value": group_defects.p_value,
-        "adjusted_p_value": group_defects.adjusted_p_value,
+        "rule": found.rule,
+        "rates": [{"group": group, "rate": number_entry(rate)} for group, rate in found.rates],
+        "gap": found.gap,
+        "p_value": found.p_value,
+        "adjusted_p_value": found.adjusted_p_value,
     }
 
 

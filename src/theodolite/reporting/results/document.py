@@ -21,12 +21,7 @@ from theodolite.domain.study_parts import ContaminationCheck, StatedCriteria
 from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.queries.agreements import validation_of_judge
 from theodolite.reporting.queries.cases import cases_of, scripted_names
-from theodolite.reporting.queries.dispositions import (
-    ApplicationDisposition,
-    GuidelineDisposition,
-    application_dispositions,
-    dispositions_of,
-)
+from theodolite.reporting.queries.dispositions import Account, ApplicationAccount, accounts_of, application_accounts
 from theodolite.reporting.queries.gates import gate_facts, gate_results
 from theodolite.reporting.results.annotators import (
     annotator_groups_entry,
@@ -97,8 +92,8 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "network": [network_entry(use) for use in facts.network],
         "stubbed": list(scripted_names(evidence)),
         "spending": _spending(evidence),
-        "dispositions": [_disposition(disposition) for disposition in dispositions_of(study, cases)],
-        "applications": [_application(disposition, findings) for disposition in application_dispositions(study, cases)],
+        "dispositions": [_account(account) for account in accounts_of(study, cases)],
+        "applications": [_application(account, findings) for account in application_accounts(study, cases)],
         "estimates": (estimate_entry(measurement) for measurement in findings.measurements),
         "sessions": (_session(evidence, position) for position in range(len(evidence.answers))),
         **_comparisons(findings),
@@ -115,7 +110,7 @@ def _document(evidence: Evidence, findings: Findings, facts: RunFacts) -> dict[s
         "order_effects": [order_effect_entry(effect) for effect in findings.orders],
         "order_metrics": order_metrics_entry(findings.order_metrics),
         "strategies": [strategy_entry(tally) for tally in findings.strategies],
-        "trees": tree_entries(findings.trees, findings.tree_orders),
+        "trees": tree_entries(findings.trees, findings.standings),
         "gates": _gates(evidence, findings, facts),
         "failures": (_failure(failure) for failure in evidence.archive.failures()),
         "judge_validations": [validation_report_entry(report) for report in evidence.validation_reports],
@@ -161,13 +156,13 @@ def _gates(evidence: Evidence, findings: Findings, facts: RunFacts) -> Json:
     return gates_entry(gate_results(evidence.study, findings, gate_facts(evidence, facts.generated)))
 
 
-def _session(evidence: Evidence, index: int) -> dict[str, Json]:
+def _session(evidence: Evidence, place: int) -> dict[str, Json]:
     """Return the keys that pair a dialogue with those of other applications and runs, and the key of its cluster."""
-    sessions, setting = evidence.answers.sessions, evidence.answers.settings[index]
+    sessions, setting = evidence.answers.sessions, evidence.answers.settings[place]
     return {
-        "dialogue": sessions.label(index),
+        "dialogue": sessions.label(place),
         "application": setting.application,
-        "pair": sessions.pair_key(index)[:PAIR_DIGITS],
+        "pair": sessions.pair_key(place)[:PAIR_DIGITS],
         "cluster": setting.cluster,
     }
 
@@ -204,39 +199,39 @@ def _spending(evidence: Evidence) -> dict[str, Json]:
     }
 
 
-def _disposition(disposition: GuidelineDisposition) -> dict[str, Json]:
+def _account(account: Account) -> dict[str, Json]:
     return {
-        "guideline": disposition.guideline,
-        "annotators": list(disposition.annotators),
-        "planned": disposition.planned,
-        "labelled": disposition.labelled.n,
+        "guideline": account.guideline,
+        "annotators": list(account.annotators),
+        "planned": account.planned,
+        "labelled": account.labelled.n,
         "failed": [
-            {"party": part.party.value if part.party else None, "what": part.label, "n": part.n}
-            for part in disposition.unmeasured
+            {"party": part.party.value if part.party else None, "what": part.words, "n": part.n}
+            for part in account.unmeasured
             if part.outcome is Outcome.FAILED
         ],
-        "unparseable": disposition.n(Outcome.UNPARSEABLE),
-        "refused": disposition.n(Outcome.REFUSED),
-        "not_applicable": disposition.n(Outcome.NOT_APPLICABLE),
-        "missing": disposition.n(Outcome.MISSING),
-        "labelled_by_some": disposition.n_by_some,
+        "unparseable": account.n(Outcome.UNPARSEABLE),
+        "refused": account.n(Outcome.REFUSED),
+        "not_applicable": account.n(Outcome.NOT_APPLICABLE),
+        "missing": account.n(Outcome.MISSING),
+        "labelled_by_some": account.n_by_some,
     }
 
 
-def _application(disposition: ApplicationDisposition, findings: Findings) -> dict[str, Json]:
-    application = disposition.application
+def _application(account: ApplicationAccount, findings: Findings) -> dict[str, Json]:
+    application = account.application
     return {
         "name": application.name,
         "guardrails": application.guardrails.value,
         "mitigations": [mitigation.name for mitigation in application.mitigations],
         "variant_of": application.variant_of or None,
-        "planned": disposition.planned,
-        "completed": len(disposition.held),
-        "filtered": len(disposition.filtered),
-        "filtered_replies": disposition.filtered_replies,
-        "failed": [{"what": kind.value, "n": len(cases)} for kind, cases in disposition.failed],
-        "failed_by_others": len(disposition.failed_otherwise),
-        "open": disposition.n_open,
+        "planned": account.planned,
+        "completed": len(account.held),
+        "filtered": len(account.filtered),
+        "filtered_replies": account.filtered_replies,
+        "failed": [{"what": kind.value, "n": len(cases)} for kind, cases in account.failed],
+        "failed_by_others": len(account.failed_otherwise),
+        "open": account.n_open,
         "claims": [claim_entry(test) for test in findings.claims if test.application == application.name],
     }
 
@@ -266,7 +261,7 @@ def _simulated_users(evidence: Evidence, findings: Findings) -> dict[str, Flowin
     completed = zip(table.settings, table.dialogues, strict=True)
     return {
         "dialogues": sum(
-            setting.tester_type is TesterType.SIMULATED_USER and dialogue is not None and not dialogue.strategies
+            setting.held_by is TesterType.SIMULATED_USER and dialogue is not None and not dialogue.strategies
             for setting, dialogue in completed
         ),
         "failures": sum(f.party is FailureSource.SIMULATED_USER for failed in table.failures.values() for f in failed),
@@ -313,7 +308,7 @@ def _contamination(check: ContaminationCheck) -> Json:
         "scenarios": list(material.scenarios),
         "canaries": len(material.canaries),
         "searched_responses": check.responses,
-        "found": [{"application": name, "dialogues": list(labels)} for name, labels in check.matches.items()],
+        "found": [{"application": name, "dialogues": list(labels)} for name, labels in check.found.items()],
     }
 
 

@@ -31,17 +31,17 @@ def estimate_entry(measurement: Measurement) -> dict[str, Json]:
     }
 
 
-def plugin_measure_entry(measurement: PluginMeasurement) -> dict[str, Json]:
+def plugin_measure_entry(found: PluginMeasurement) -> dict[str, Json]:
     """Return one entry of the list `plugin_measures`."""
     return {
-        "measure": measurement.name,
-        "title": measurement.title,
-        "application": measurement.application,
-        "guideline": measurement.guideline,
-        "question": measurement.question,
-        "annotator": measurement.annotator,
-        **_entry(measurement.result, _SHORT, ("n", "n_clusters", "unit", "method")),
-        "outcomes": outcomes_entry(measurement.outcomes),
+        "measure": found.name,
+        "title": found.title,
+        "application": found.application,
+        "guideline": found.guideline,
+        "question": found.question,
+        "annotator": found.annotator,
+        **_entry(found.result, _SHORT, ("n", "n_clusters", "unit", "method")),
+        "outcomes": outcomes_entry(found.outcomes),
     }
 
 

@@ -50,10 +50,10 @@ def junit_xml(results: Sequence[GateResult], study: str) -> str:
     for result in results:
         case = ET.SubElement(suite, "testcase", classname=f"{study}.{result.gate.name}", name=_case_name(result))
         if result.state is not GateState.MET:
-            text = f"{result.state.value}: {rate_text(result)}"
+            words = f"{result.state.value}: {rate_text(result)}"
             ET.SubElement(
-                case, "failure", message=text, type=result.state.value
-            ).text = f"{text}. {reason_text(result)}"
+                case, "failure", message=words, type=result.state.value
+            ).text = f"{words}. {reason_text(result)}"
         ET.SubElement(case, "system-out").text = rate_text(result)
     ET.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suite, encoding="unicode")}\n'
@@ -108,19 +108,19 @@ def sarif_text(results: Sequence[GateResult], study: str, *, file: str, version:
         SARIF 2.1.0, OASIS Standard (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html).
     """
     broken = [gate_result for gate_result in results if gate_result.state is not GateState.MET]
-    rules = {item.gate.name: {"id": item.gate.name, "shortDescription": {"text": item.gate.text}} for item in broken}
+    rules = {one.gate.name: {"id": one.gate.name, "shortDescription": {"text": one.gate.text}} for one in broken}
     location = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
     driver = {"name": "Theodolite", "version": version, "rules": list(rules.values())}
     result = [
         {
-            "ruleId": item.gate.name,
-            "level": _LEVELS[item.state],
+            "ruleId": one.gate.name,
+            "level": _LEVELS[one.state],
             "message": {
-                "text": f"{study}, {subject_text(item)}: {item.state.value}, {rate_text(item)}. {reason_text(item)}"
+                "text": f"{study}, {subject_text(one)}: {one.state.value}, {rate_text(one)}. {reason_text(one)}"
             },
             "locations": [location],
         }
-        for item in broken
+        for one in broken
     ]
     log = {
         "$schema": _SARIF_SCHEMA,

@@ -13,14 +13,7 @@ from theodolite.domain.event_record import (
     WithdrawalTally,
 )
 from theodolite.domain.findings.number import Significance, TaskTally
-from theodolite.domain.findings.realism import (
-    GroupCover,
-    RateContrast,
-    Realism,
-    StyleContrast,
-    StyleSpread,
-    StyleSummary,
-)
+from theodolite.domain.findings.realism import GroupCover, RateContrast, Realism, SpokenSide, StyleContrast, StyleSpread
 from theodolite.domain.findings.responses import (
     AnswerContrast,
     AnswerSpread,
@@ -41,23 +34,23 @@ from theodolite.domain.study_parts import Risk, TopicTally
 from theodolite.reporting.results.estimates import number_entry, short_number_entry, subject_entry
 
 
-def coding_entry(finding: CodingFinding) -> dict[str, Json]:
+def coding_entry(found: CodingFinding) -> dict[str, Json]:
     """Return one entry of the list `codings`."""
     return {
-        "questionnaire": finding.questionnaire,
-        "question": finding.question,
-        "text": finding.text,
-        "codebook": finding.codebook,
-        "codebook_name": finding.name,
-        "codebook_revision": finding.revision,
-        "answers": finding.n,
-        "coders": finding.n_coders,
-        "states": {state.value: n for state, n in finding.states.items()},
-        "alike": number_entry(finding.alike),
-        "alpha": number_entry(finding.alpha),
-        "codes": [_agreement(code) for code in finding.codes],
-        "pairs": [_pair(pair, finding.coders) for pair in finding.pairs],
-        "themes": [_theme(theme) for theme in finding.themes],
+        "questionnaire": found.questionnaire,
+        "question": found.question,
+        "text": found.text,
+        "codebook": found.codebook,
+        "codebook_name": found.name,
+        "codebook_revision": found.revision,
+        "answers": found.n,
+        "coders": found.n_coders,
+        "states": {state.value: n for state, n in found.states.items()},
+        "alike": number_entry(found.alike),
+        "alpha": number_entry(found.alpha),
+        "codes": [_agreement(code) for code in found.codes],
+        "pairs": [_pair(pair, found.coders) for pair in found.pairs],
+        "themes": [_theme(theme) for theme in found.themes],
         "quotes": [
             {
                 "text": quote.text,
@@ -65,7 +58,7 @@ def coding_entry(finding: CodingFinding) -> dict[str, Json]:
                 "application": quote.application,
                 "level": quote.level.value,
             }
-            for quote in finding.quotes
+            for quote in found.quotes
         ],
     }
 
@@ -121,7 +114,7 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
     if finding is None:
         return None
     return {
-        "blinding": [_blinding(assessment) for assessment in finding.blinding],
+        "blinding": [_leak(leak) for leak in finding.leaks],
         "exposure": [_exposure(tally) for tally in finding.exposures],
         "withdrawals": [_withdrawal(tally) for tally in finding.withdrawals],
         "topics": [_topic(tally) for tally in finding.topics],
@@ -129,15 +122,15 @@ def event_entry(finding: EventFinding | None) -> dict[str, Json] | None:
     }
 
 
-def _blinding(assessment: BlindingAssessment) -> dict[str, Json]:
+def _leak(leak: BlindingAssessment) -> dict[str, Json]:
     return {
-        "guessed": assessment.about.value,
-        "level": assessment.level.value if assessment.level else None,
-        "right": number_entry(assessment.rate),
-        "by_chance": assessment.chance,
-        "p_value": assessment.p_value,
-        "unknown": assessment.n_unknown,
-        "repeated": assessment.n_repeated,
+        "guessed": leak.about.value,
+        "level": leak.level.value if leak.level else None,
+        "right": number_entry(leak.rate),
+        "by_chance": leak.chance,
+        "p_value": leak.p_value,
+        "unknown": leak.n_unknown,
+        "repeated": leak.n_repeated,
     }
 
 
@@ -347,10 +340,10 @@ def realism_entry(realism: Realism) -> dict[str, Json]:
     }
 
 
-def _side(side: StyleSummary) -> dict[str, Json]:
+def _side(side: SpokenSide) -> dict[str, Json]:
     return {
         "level": side.level.value,
-        "tester_type": side.tester_type.value,
+        "tester_type": side.held_by.value,
         "dialogues": side.n,
         "applications": list(side.applications),
     }
@@ -436,7 +429,7 @@ def strategy_entry(tally: StrategyTally) -> dict[str, Json]:
         "strategy": tally.strategy,
         "application": tally.application,
         "level": tally.level,
-        "tester_type": tally.tester_type,
+        "tester_type": tally.held_by,
         "planned": tally.planned,
         "tries": tally.tries,
         "attempts": tally.attempts,

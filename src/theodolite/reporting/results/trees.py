@@ -13,20 +13,20 @@ from theodolite.domain.tree_finding import (
     NodeSplit,
     TreeComparison,
     TreeFinding,
-    TreeOrder,
+    TreeStanding,
 )
 from theodolite.domain.tree_form import design_document
 from theodolite.reporting.results.estimates import number_entry, outcomes_entry, short_number_entry
 
 
-def tree_entries(findings: Iterable[TreeFinding], tree_orders: Iterable[TreeOrder] = ()) -> list[Json]:
+def tree_entries(findings: Iterable[TreeFinding], standings: Iterable[TreeStanding] = ()) -> list[Json]:
     """Return the list `trees` of the results: each design once, with its results for each application.
 
     Args:
         findings: Results of the trees.
-        tree_orders: Relations of the applications.
+        standings: Relations of the applications.
     """
-    tree_order = {item.tree: _tree_order(item) for item in tree_orders}
+    standing = {each.tree: _standing(each) for each in standings}
     entries: dict[str, dict[str, Json]] = {}
     for finding in findings:
         design = finding.design
@@ -37,7 +37,7 @@ def tree_entries(findings: Iterable[TreeFinding], tree_orders: Iterable[TreeOrde
                 "edition": design.edition,
                 "version": design.method_version,
                 "design": design_document(design),
-                "standing": tree_order.get(design.name),
+                "standing": standing.get(design.name),
                 "applications": [],
             },
         )
@@ -54,14 +54,14 @@ def _application(finding: TreeFinding) -> Json:
         "versions": dict(finding.versions),
         "seed": finding.seed,
         "replicates": finding.replicates,
-        "nodes": [node_entry(node) for node in finding.nodes],
+        "nodes": [node_entry(each) for each in finding.nodes],
         "views": [node_entry(view) for view in finding.views],
-        "splits": [_split(split) for split in finding.splits],
-        "robustness": [robustness_entry(item) for item in finding.robustness],
-        "links": [_link(link) for link in finding.links],
+        "splits": [_split(each) for each in finding.splits],
+        "robustness": [robustness_entry(each) for each in finding.robustness],
+        "links": [_link(each) for each in finding.links],
         "without": [
-            {"node": item.node, "child": item.child, "value": item.value, "change": item.change}
-            for item in finding.without
+            {"node": each.node, "child": each.child, "value": each.value, "change": each.change}
+            for each in finding.without
         ],
     }
 
@@ -128,12 +128,12 @@ def comparison_entry(comparison: TreeComparison) -> dict[str, Json]:
     }
 
 
-def _tree_order(tree_order: TreeOrder) -> Json:
+def _standing(standing: TreeStanding) -> Json:
     return {
-        "dimensions": list(tree_order.dimensions),
-        "front": list(tree_order.front),
-        "front_odds": dict(tree_order.front_odds),
-        "comparisons": [comparison_entry(comparison) for comparison in tree_order.comparisons],
+        "dimensions": list(standing.dimensions),
+        "front": list(standing.front),
+        "front_odds": dict(standing.front_odds),
+        "comparisons": [comparison_entry(comparison) for comparison in standing.comparisons],
     }
 
 

@@ -12,7 +12,7 @@ from theodolite.domain.undefined_reasons import undefined_text
 from theodolite.reporting.interval_bars import IntervalBar, axis_end, bar_of, scale_of
 from theodolite.reporting.page.report import policy_of, style_of, template_of
 from theodolite.reporting.queries.cases import title_of
-from theodolite.reporting.queries.rates import Rate, interval_text, unmeasured_text
+from theodolite.reporting.queries.rates import Rate, interval_words, unmeasured_words
 from theodolite.reporting.series.sides import (
     RateRow,
     RuleTable,
@@ -24,9 +24,9 @@ from theodolite.reporting.series.sides import (
     rule_tables,
     tree_tables,
 )
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import published_facts
-from theodolite.reporting.text.trees import basis_text, node_value_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import published_facts
+from theodolite.reporting.words.trees import basis_words, value_words
 
 TEMPLATE = "series.html"
 
@@ -38,15 +38,15 @@ class FigureCell:
     """A figure as text, with its missing data and its location in its own report.
 
     Attributes:
-        text: The figure.
+        words: The figure.
         interval: Its interval; empty for none.
         missing: Data that it lacks; empty if none.
-        is_undefined: Whether there is no figure; `text` then states the reason.
+        is_undefined: Whether there is no figure; `words` then states the reason.
         bar: Its interval on the scale of all rates; None for none.
         tint: Number of the application's colour.
     """
 
-    text: str
+    words: str
     interval: str = ""
     missing: str = ""
     is_undefined: bool = False
@@ -122,12 +122,12 @@ def _coverage(results: SeriesResults) -> SeriesTable:
     for application in results.applications:
         result = [results.studies_of(application, scenario) for scenario in results.scenarios]
         cells = [
-            FigureCell(text="; ".join(_where(study) for study in studies)) if studies else None for studies in result
+            FigureCell(words="; ".join(_where(study) for study in studies)) if studies else None for studies in result
         ]
         rows.append((application, "", 0, tuple(cells)))
     return SeriesTable(
         title="Applications and scenarios",
-        about="The studies, with their levels of testing, that test an application in a scenario.",
+        about="The studies, with their levels of testing, in which an application meets a scenario.",
         notes=(),
         columns=("Application", *results.scenarios),
         rows=tuple(rows),
@@ -141,7 +141,7 @@ def _where(study: SeriesStudy) -> str:
 def _rate_table(table: RuleTable, results: SeriesResults, end: float) -> SeriesTable:
     is_versioned = len(table.versions) > 1
     note = (
-        f"The studies use {len(table.versions)} versions of guideline `{table.guideline}`. Rates by different"
+        f"The studies hold {len(table.versions)} versions of guideline `{table.guideline}`. Rates by different"
         " versions are different measures: compare them only within one version."
     )
     return SeriesTable(
@@ -186,15 +186,15 @@ def _has_bar(rate: Rate) -> bool:
 
 
 def _rate_cell(rate: Rate, end: float, tint: int) -> FigureCell:
-    result, missing = rate.measurement.result, unmeasured_text(rate)
+    result, missing = rate.measurement.result, unmeasured_words(rate)
     if isinstance(result, Undefined):
-        return FigureCell(text=undefined_text(result), missing=missing, is_undefined=True)
-    text = f"{rate.defects_text} of {figures.count(result.n)}"
+        return FigureCell(words=undefined_text(result), missing=missing, is_undefined=True)
+    words = f"{rate.defects_text} of {figures.count(result.n)}"
     if result.n < figures.FEW:
-        return FigureCell(text=text, missing=missing)
+        return FigureCell(words=words, missing=missing)
     return FigureCell(
-        text=f"{text}, {figures.percent(result.value)}",
-        interval=interval_text(rate),
+        words=f"{words}, {figures.percent(result.value)}",
+        interval=interval_words(rate),
         missing=missing,
         bar=bar_of(rate, end),
         tint=tint,
@@ -208,8 +208,8 @@ def _sessions(results: SeriesResults) -> SeriesTable:
             failed = sum(kind["n"] for kind in entry["failed"]) + entry["failed_by_others"]
             causes = ", ".join(f"{kind['n']} {kind['what']}" for kind in entry["failed"])
             numbers = (entry["planned"], entry["completed"], entry["filtered"], failed, entry["open"])
-            cells = [FigureCell(text=figures.count(number)) for number in numbers]
-            cells[3] = FigureCell(text=figures.count(failed), missing=causes)
+            cells = [FigureCell(words=figures.count(number)) for number in numbers]
+            cells[3] = FigureCell(words=figures.count(failed), missing=causes)
             rows.append((study.study.name, entry["name"], 0, tuple(cells)))
     return SeriesTable(
         title="Sessions",
@@ -228,10 +228,12 @@ def _tree_table(table: TreeTable) -> SeriesTable:
         result = [finding.node(name) for _, finding in table.columns]
         if any(node.outcomes.used for node in result):
             rows.append((design.by_name[name].title or name, "", depth, tuple(_node_cell(node) for node in result)))
-    columns = [f"{finding.application} in {item.study.name}" for item, finding in table.columns]
+    columns = [f"{finding.application} in {one.study.name}" for one, finding in table.columns]
     notes = [] if rows else ["No study has data for any node of this tree."]
-    if names := _differing_versions(table):
-        notes.append(f"The columns use different versions of {', '.join(names)}: compare only columns of one version.")
+    if differing := _differing(table):
+        notes.append(
+            f"The columns rest on different versions of {', '.join(differing)}: compare only those of one version."
+        )
     return SeriesTable(
         title=f"{design.name} {design.edition}".strip(),
         about=f"{design.about} Version {design.method_version[:_SHORT]}. Nodes without data are left out.",
@@ -241,7 +243,7 @@ def _tree_table(table: TreeTable) -> SeriesTable:
     )
 
 
-def _differing_versions(table: TreeTable) -> list[str]:
+def _differing(table: TreeTable) -> list[str]:
     """Return the instruments whose versions differ between columns."""
     versions: dict[str, set[str]] = {}
     for _, finding in table.columns:
@@ -252,7 +254,7 @@ def _differing_versions(table: TreeTable) -> list[str]:
 
 def _node_cell(node: NodeFinding) -> FigureCell:
     is_undefined = not isinstance(node.result, Estimate)
-    return FigureCell(text=node_value_text(node), missing=basis_text(node), is_undefined=is_undefined)
+    return FigureCell(words=value_words(node), missing=basis_words(node), is_undefined=is_undefined)
 
 
 def _facts(series_study: SeriesStudy) -> Sequence[tuple[str, str]]:

@@ -61,7 +61,7 @@ class SeriesResults:
 
     Attributes:
         name: The series.
-        preregistered: Its plan; None if it has no written form.
+        preregistered: Its plan; None if it is not written down.
         studies: Its studies, in order.
         generated: Time of creation.
         package_version: Version of the program.
@@ -217,12 +217,12 @@ def node_names(design: TreeDesign) -> Iterator[tuple[str, int]]:
 
 def deviations(results: SeriesResults) -> Sequence[tuple[str, str]]:
     """Return the tests of studies that the series has not preregistered: study and description."""
-    return [(study.study.name, text) for study in results.studies for text in _deviations_of(study)]
+    return [(study.study.name, words) for study in results.studies for words in _deviations_of(study)]
 
 
 def _deviations_of(study: SeriesStudy) -> Sequence[str]:
     entry = study.results.get("series") or {}
-    return [str(text) for text in entry.get("deviations", ())]
+    return [str(words) for words in entry.get("deviations", ())]
 
 
 SCHEMA_VERSION = "1.0"
@@ -239,7 +239,7 @@ def series_document(results: SeriesResults) -> dict[str, Json]:
         "series": {
             "name": results.name,
             "published": published_entry(results.preregistered) if results.preregistered else None,
-            "deviations": [{"study": study, "deviation": text} for study, text in deviations(results)],
+            "deviations": [{"study": study, "deviation": words} for study, words in deviations(results)],
             "untested": list(results.untested()),
         },
         "package": {"name": "theodolite", "version": results.package_version},
@@ -273,7 +273,7 @@ def _rates(results: SeriesResults) -> list[Json]:
     for table in rule_tables(results):
         for row in table.rows:
             for application, rate in row.rates.items():
-                result = row.study.results["estimates"][rate.index]
+                result = row.study.results["estimates"][rate.place]
                 entries.append(
                     {
                         "study": row.study.study.name,
@@ -281,7 +281,7 @@ def _rates(results: SeriesResults) -> list[Json]:
                         "application": application,
                         "subject": result["subject"],
                         "versions": dict(row.versions),
-                        "estimate": rate.index,
+                        "estimate": rate.place,
                         **{key: result[key] for key in ("value", "low", "high", "n", "method", "undefined_reason")},
                         "outcomes": result["outcomes"],
                     }
@@ -297,12 +297,12 @@ def _trees(results: SeriesResults) -> list[Json]:
             "version": table.design.method_version,
             "columns": [
                 {
-                    "study": item.study.name,
+                    "study": one.study.name,
                     "application": finding.application,
                     "scenarios": list(finding.scenarios),
                     "nodes": [node_entry(node) for node in finding.nodes],
                 }
-                for item, finding in table.columns
+                for one, finding in table.columns
             ],
         }
         for table in tree_tables(results)

@@ -22,21 +22,21 @@ from theodolite.reporting.facts import RunFacts
 from theodolite.reporting.interval_bars import Pen, axis_end, bar_of, bar_text
 from theodolite.reporting.queries.agreements import agreements_of, is_checked, judges_of, validation_of_judge
 from theodolite.reporting.queries.cases import scripted_names, title_of
-from theodolite.reporting.queries.dispositions import GuidelineDisposition, dispositions_to_report
+from theodolite.reporting.queries.dispositions import Account, accounts_to_tell
 from theodolite.reporting.queries.rates import (
     Guardrail,
     MatrixRow,
     Rate,
-    interval_text,
+    interval_words,
     lead_rates,
     rates_of,
     unlabelled_guidelines,
 )
 from theodolite.reporting.terminal.layout import MARGIN, labelled
-from theodolite.reporting.text import figures
-from theodolite.reporting.text import order_metrics as order_text
-from theodolite.reporting.text.descriptions import cluster_nouns, phrase_of, short_phrase
-from theodolite.reporting.text.reading_aids import ReadingAids
+from theodolite.reporting.words import figures
+from theodolite.reporting.words import order_metrics as words
+from theodolite.reporting.words.descriptions import cluster_words, phrase_of, short_phrase
+from theodolite.reporting.words.reading_aids import Words
 
 SHOWN: Final = 4
 
@@ -48,7 +48,7 @@ def order_lines(study: Study, metrics: OrderMetrics) -> Iterator[tuple[str, str]
     defined = [sequence for sequence in metrics.sequences if not isinstance(sequence.profile, Undefined)]
     texts = [
         f"{_about(finding.subject)} by {title_of(study, finding.annotator)}:"
-        f" mean {finding.level:.2f}, {order_text.profile_text(finding.profile)}"
+        f" mean {finding.level:.2f}, {words.profile_text(finding.profile)}"
         for finding in defined
     ]
     texts = texts if len(texts) <= SHOWN else [_pointer(len(texts))]
@@ -61,9 +61,9 @@ def _rankings(study: Study, rankings: Sequence[RankingFinding]) -> list[str]:
     """Return human and model rankings together, and the reasons why there are none."""
     ranked = [ranking for ranking in rankings if isinstance(ranking.ranking, RankingAgreement)]
     texts = [
-        f"{_about(item.subject)}: {title_of(study, item.annotator)} in the order of {_human(study, item.human)}:"
-        f" {order_text.ranking_text(item.ranking, 'dialogue')}"
-        for item in ranked
+        f"{_about(one.subject)}: {title_of(study, one.annotator)} in the order of {_human(study, one.human)}:"
+        f" {words.ranking_text(one.ranking, 'dialogue')}"
+        for one in ranked
     ]
     if len(texts) > SHOWN:
         texts = [f"{figures.count(len(texts))} human and model rankings are compared in the report"]
@@ -106,10 +106,10 @@ def testers_text(findings: Findings) -> str:
     uncoded = sum(
         coding.states.get(state, 0) for coding in findings.codings for state in (CodedState.UNCODED, CodedState.ONCE)
     )
-    parts += [f"{figures.number_of(uncoded, 'answer')} in free text not coded by two people yet"] if uncoded else []
+    parts += [f"{figures.number_of(uncoded, 'answer')} in own words not coded by two yet"] if uncoded else []
     pending = sum(len(risk.pending) for risk in findings.risks)
     parts += (
-        [f"{figures.number_of(pending, 'session')} waiting for a combined review of dialogue and answers"]
+        [f"{figures.number_of(pending, 'session')} to be reviewed with dialogue and answers together"]
         if pending
         else []
     )
@@ -126,7 +126,7 @@ def _by_level(findings: Findings) -> dict[str, list[TaskTally]]:
 def _task(level: str, tallies: Sequence[TaskTally]) -> str:
     done = [(tally.application, tally.done) for tally in tallies if isinstance(tally.done, Estimate)]
     rates_text = ", ".join(f"{name} {figures.share(rate.count or 0, rate.n)}" for name, rate in done)
-    return f"task completed by the testers' own account in {level}: {rates_text or 'nobody said'}"
+    return f"task done by own account in {level}: {rates_text or 'nobody said'}"
 
 
 _MANY_UNMEASURED = 0.1
@@ -134,16 +134,14 @@ _MANY_UNMEASURED = 0.1
 _SAMPLE = 40
 
 
-def next_step(
-    evidence: Evidence, findings: Findings, facts: RunFacts, dispositions: Sequence[GuidelineDisposition]
-) -> str:
+def next_step(evidence: Evidence, findings: Findings, facts: RunFacts, accounts: Sequence[Account]) -> str:
     """Return the next step as text; empty if nothing is more urgent than reading the report."""
     if evidence.run.state is RunState.UNFINISHED:
-        return f"resume this run:  {facts.command}"
+        return f"go on where this run stopped:  {facts.command}"
     return (
         _unscripted(evidence)
-        or _labelled(evidence, dispositions, facts)
-        or _mended(dispositions)
+        or _labelled(evidence, accounts, facts)
+        or _mended(accounts)
         or _validated_judge(evidence, findings, facts)
         or _validated(evidence, facts)
         or _own_rows(evidence)
@@ -155,39 +153,35 @@ def _unscripted(evidence: Evidence) -> str:
     names = scripted_names(evidence)
     if not names:
         return ""
-    return f"replace the script with a model ({', '.join(names)}): nothing is measured yet."
+    return f"replace the script with a model ({', '.join(names)}): nothing is measured so far."
 
 
-def _labelled(evidence: Evidence, dispositions: Sequence[GuidelineDisposition], facts: RunFacts) -> str:
+def _labelled(evidence: Evidence, accounts: Sequence[Account], facts: RunFacts) -> str:
     """Return the request for labels, if no guideline has any."""
-    if (
-        not evidence.answers.n_completed
-        or not dispositions
-        or any(disposition.annotators for disposition in dispositions)
-    ):
+    if not evidence.answers.n_completed or not accounts or any(account.annotators for account in accounts):
         return ""
     command = f"   {facts.label_command}" if facts.label_command else ""
-    return f"add labels by a judge or people: without them nothing is measured.{command}"
+    return f"let a judge or people label: nobody has yet, so nothing is measured.{command}"
 
 
-def _mended(dispositions: Sequence[GuidelineDisposition]) -> str:
-    shown_dispositions = dispositions_to_report(dispositions)
-    worst = max(shown_dispositions, key=_n_unlabelled, default=None)
+def _mended(accounts: Sequence[Account]) -> str:
+    shown_accounts = accounts_to_tell(accounts)
+    worst = max(shown_accounts, key=_n_unlabelled, default=None)
     if worst is None or _n_unlabelled(worst) <= _MANY_UNMEASURED * worst.planned:
         return ""
     part = max((part for part in worst.unmeasured if not part.is_by_some), key=lambda part: part.n)
     unmeasured = f"{figures.count(_n_unlabelled(worst))} of {figures.count(worst.planned)}"
-    return f"find out why {unmeasured} lack labels; most often: {part.label} ({figures.count(part.n)})."
+    return f"find out why {unmeasured} lack labels; most often: {part.words} ({figures.count(part.n)})."
 
 
-def _n_unlabelled(disposition: GuidelineDisposition) -> int:
+def _n_unlabelled(account: Account) -> int:
     """Return the dialogues without any label; people who divide the dialogues among themselves each label a part."""
-    return disposition.planned - disposition.labelled.n - disposition.n_by_some
+    return account.planned - account.labelled.n - account.n_by_some
 
 
 def _own_rows(evidence: Evidence) -> str:
     examples = [group.name for group in evidence.study.personas if group.example]
-    return f"replace the example rows of {', '.join(examples)} with your own users." if examples else ""
+    return f"replace the example rows of {', '.join(examples)} by your own users." if examples else ""
 
 
 def _validated_judge(evidence: Evidence, findings: Findings, facts: RunFacts) -> str:
@@ -220,8 +214,8 @@ def _more_testers(evidence: Evidence, findings: Findings) -> str:
     crowded = [rate for rate in rates_of(findings, evidence.study) if rate.group is None and _is_crowded(rate)]
     if not crowded:
         return ""
-    k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda pair: pair[0])
-    _, testers = cluster_nouns(evidence.answers.settings, rate.measurement.subject)
+    k, rate = min(((rate.measurement.result.n_clusters or 0, rate) for rate in crowded), key=lambda found: found[0])
+    _, testers = cluster_words(evidence.answers.settings, rate.measurement.subject)
     return f"add {testers} rather than repeats: {k} of them carry all this evidence."
 
 
@@ -250,13 +244,13 @@ class Screen:
     Attributes:
         width: Columns of the terminal; count.
         pen: Characters of the strips.
-        aids: The reading aids.
+        words: The reading aids.
         settings: Common settings of the run's sessions, for the names of clusters.
     """
 
     width: int
     pen: Pen
-    aids: ReadingAids
+    words: Words
     settings: Sequence[Setting] = ()
 
 
@@ -266,7 +260,7 @@ def guardrail_rows(study: Study, guardrail: Guardrail, rates: tuple[Rate, ...], 
     columns = [lead_rates(rates, guardrail.guideline.name, rule.name) for rule in sides]
     end = axis_end([rate for column in columns for rate in column])
     titles = [(rule.title or rule.name).upper() for rule in sides]
-    apart = any(rate.test_setting for column in columns for rate in column)
+    apart = any(rate.station for column in columns for rate in column)
     phrases = [
         short_phrase(rule) if apart else phrase_of(rule, {_widest(column)})
         for rule, column in zip(sides, columns, strict=True)
@@ -294,8 +288,7 @@ def _sided_rows(
 ) -> list[str]:
     """Return an application's row or, if several annotators are side by side, one row each below its name."""
     sides = [
-        {(r.test_setting, r.annotator): r for r in column if r.measurement.application == application}
-        for column in columns
+        {(r.station, r.annotator): r for r in column if r.measurement.application == application} for column in columns
     ]
     keys = _keys(sides)
     several = len({annotator for _, annotator in keys}) > 1
@@ -314,10 +307,10 @@ def _sided_rows(
 
 def _keys(sides: Sequence[Mapping[tuple[str, str], Rate]]) -> list[tuple[str, str]]:
     """Return test setting and annotator of each row; unmeasured rows have none if others are measured."""
-    keys = list(dict.fromkeys(key for side in sides for key in side)) or [("", "")]
-    at_settings = [(condition, annotator) for condition, annotator in keys if condition]
+    keys = list(dict.fromkeys(voice for side in sides for voice in side)) or [("", "")]
+    at_stations = [(condition, annotator) for condition, annotator in keys if condition]
     idle = not any(rate.estimate for side in sides for (condition, _), rate in side.items() if not condition)
-    return at_settings if at_settings and idle else keys
+    return at_stations if at_stations and idle else keys
 
 
 def _of_each(rates: Sequence[Rate | None]) -> str:
@@ -332,8 +325,8 @@ def _side(rate: Rate | None, end: float, screen: Screen) -> str:
         return " " * (_CELLS + 1) + f"{rate.defects_text} of {rate.estimate.n}"
     strip = bar_text(bar_of(rate, end), cells=_CELLS, pen=screen.pen)
     percent, interval = (
-        text.replace("100.0", "100")  # or both sides would be wider than a terminal, and grow together
-        for text in (figures.percent(rate.estimate.value), interval_text(rate))
+        words.replace("100.0", "100")  # or both sides would be wider than a terminal, and grow together
+        for words in (figures.percent(rate.estimate.value), interval_words(rate))
     )
     return f"{strip} {rate.defects_text:>3} {percent:>6} {interval}"
 
@@ -400,8 +393,8 @@ def _who(study: Study, rate: Rate, column: Sequence[Rate]) -> str:
     names = [rate.measurement.application]
     if len({other.annotator for other in column}) > 1:
         names.append(f"by {title_of(study, rate.annotator)}")
-    if rate.test_setting:
-        names.append(rate.test_setting)
+    if rate.station:
+        names.append(rate.station)
     return ", ".join(names)
 
 
@@ -414,7 +407,7 @@ def line_of(rate: Rate, end: float, screen: Screen) -> str:
     if result.n < figures.FEW:
         return f"{part}; too few for a percent"
     strip = bar_text(bar_of(rate, end), cells=_LONG_CELLS, pen=screen.pen)
-    wide = f"{strip} {part:>9}   {figures.percent(result.value):>6}   {interval_text(rate)}"
+    wide = f"{strip} {part:>9}   {figures.percent(result.value):>6}   {interval_words(rate)}"
     return wide if len(wide) <= screen.width - _STRIP_AT else " ".join(wide.split())
 
 
@@ -424,10 +417,10 @@ def _remarks(rate: Rate, screen: Screen) -> list[str]:
         return []
     remarks = []
     if estimate.n_clusters is not None and estimate.n_clusters < estimate.n:
-        one, many = cluster_nouns(screen.settings, rate.measurement.subject)
+        one, many = cluster_words(screen.settings, rate.measurement.subject)
         testers = one if estimate.n_clusters == 1 else many
         n, k = figures.count(estimate.n), figures.count(estimate.n_clusters)
-        remarks.append(screen.aids.short("few_personas", n=n, k=k, testers=testers, tester=one, m=""))
+        remarks.append(screen.words.short("few_personas", n=n, k=k, testers=testers, tester=one, m=""))
     return [line for remark in remarks for line in labelled("", remark, margin=MARGIN, width=screen.width)]
 
 
@@ -453,10 +446,10 @@ def matrix_lines(study: Study, rows: Sequence[MatrixRow], width: int) -> list[st
 def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate | None]]], cell: int) -> list[str]:
     lines = [_line("", names, cell)]
     condition = ""
-    shown = Counter((row.test_setting, _area(row)[: _AREA_NAME - 1]) for row, _ in rows)
+    shown = Counter((row.station, _area(row)[: _AREA_NAME - 1]) for row, _ in rows)
     for row, cells in rows:
-        if row.test_setting != condition:
-            condition = row.test_setting
+        if row.station != condition:
+            condition = row.station
             lines.append(condition)
         name = _area(row)
         is_cut = len(name) >= _AREA_NAME and ", by " in name
@@ -468,7 +461,7 @@ def _table(names: Sequence[str], rows: Sequence[tuple[MatrixRow, Sequence[Rate |
 
 
 def _area(row: MatrixRow) -> str:
-    return f"{'  ' if row.test_setting else ''}{row.area}"
+    return f"{'  ' if row.station else ''}{row.area}"
 
 
 def _line(name: str, texts: Sequence[str], cell: int) -> str:

@@ -12,8 +12,8 @@ from theodolite.domain.identity import SHORT
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import (
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import (
     MOST_APART,
     coefficient_name,
     coefficient_text,
@@ -30,7 +30,7 @@ _MARGIN = 14
 
 _RIGHT = {
     Measure.JUDGE_SENSITIVITY: "catches",
-    Measure.JUDGE_SPECIFICITY: "passes of the non-defects",
+    Measure.JUDGE_SPECIFICITY: "passes of the sound",
     Measure.JUDGE_PRECISION: "right when it alarms",
 }
 
@@ -40,13 +40,13 @@ _COEFFICIENTS = (Measure.COHEN_KAPPA, Measure.GWET_AC, Measure.KRIPPENDORFF_ALPH
 
 _MOST_LABELS = 6
 
-"""Maximum number of labels that are listed individually; beyond it, the average is shown. Count."""
+"""Maximum number of labels that are listed one by one; beyond it, the average is shown. Count."""
 
 
 _MANNERS = {
     Measure.UNPARSEABLE_SHARE: "unreadable",
     Measure.REFUSED_SHARE: "refused",
-    Measure.UNGROUNDED_SHARE: "quotes text that is not in the dialogue",
+    Measure.UNGROUNDED_SHARE: "quotes words that do not stand there",
     Measure.CONTROL_FAILED_SHARE: "failed the control question",
 }
 
@@ -112,7 +112,7 @@ def _against_many(report: ValidationReport, width: int) -> list[str]:
         named = report.figure(measure)
         if named is not None:
             agreement.append(f"{coefficient_name(named)} {_range(report, measure, figures.coefficient)}")
-    lines = _labelled("Compared with", f"{people}, individually: {'; '.join(agreement)}", width)
+    lines = _labelled("Compared with", f"{people}, one by one: {'; '.join(agreement)}", width)
     for rule in rules_of_report(report):
         parts = [f"{title} {_range(report, measure, figures.percent, rule=rule)}" for measure, title in _RIGHT.items()]
         lines += _labelled("Defects", f"{rule}: {'; '.join(parts)}", width)
@@ -167,9 +167,9 @@ def _labels(report: ValidationReport, authority: str) -> str:
     return "; ".join([f"macro-F1 {coefficient_text(macro.result)}, n {figures.count(macro.result.n)}", *each])
 
 
-def _label(measurements: Sequence[Measurement], label: str) -> str:
+def _label(found: Sequence[Measurement], label: str) -> str:
     by_measure = {
-        measurement.measure: measurement.result for measurement in measurements if measurement.subject.label == label
+        measurement.measure: measurement.result for measurement in found if measurement.subject.label == label
     }
     precision, recall = (rate_text(by_measure[measure]) for measure in (Measure.CLASS_PRECISION, Measure.CLASS_RECALL))
     return f"{label}: precision {precision}, recall {recall}"
@@ -195,7 +195,7 @@ def _accuracy(report: ValidationReport, authority: str, rule: str) -> str:
     parts += [f"bias {difference_text(bias.result)}"] if bias else []
     refused = report.figure(Measure.REFUSED_DEFECTS, authority=authority, rule=rule)
     parts += [f"refused to read {rate_text(refused.result)} of the defects"] if refused else []
-    return "; ".join(parts) or "no labels can show it"
+    return "; ".join(parts) or "nobody's labels can tell"
 
 
 def _people(report: ValidationReport) -> str:
@@ -208,7 +208,7 @@ def _people(report: ValidationReport) -> str:
     ]
     wide = [measurement for measurement in between if measurement.application == ALL_APPLICATIONS]
     return _crowd(report) or "; ".join(
-        f"{' and '.join(item.subject.annotators)} agree on {rate_text(item.result)}" for item in wide
+        f"{' and '.join(one.subject.annotators)} agree on {rate_text(one.result)}" for one in wide
     )
 
 
@@ -241,9 +241,9 @@ def _manners(report: ValidationReport) -> str:
 
 def _probes(report: ValidationReport) -> str:
     titles = {
-        Measure.VERDICTS_TURNED: "changed by text that dictates the answer",
+        Measure.VERDICTS_TURNED: "turned by text that tells what to answer",
         Measure.ORDER_CONSISTENT: "the same with the labels reversed",
-        Measure.FLIP_RATE: "different label when repeated",
+        Measure.FLIP_RATE: "another label when asked again",
     }
     return "; ".join(_shares(report, titles))
 
@@ -257,7 +257,7 @@ def _shares(report: ValidationReport, titles: dict[Measure, str]) -> Iterator[st
 
 _NAMED = 5
 
-"""Maximum number of dialogues that are listed by name; further ones are counted. Count."""
+"""Maximum number of dialogues that are named one by one; further ones are counted. Count."""
 
 
 def diagnostics_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Iterator[tuple[str, str]]:
@@ -265,9 +265,9 @@ def diagnostics_lines(study: Study, conducts: Sequence[JudgeDiagnostics]) -> Ite
     by_name: dict[str, list[JudgeDiagnostics]] = {}
     for diagnostics in conducts:
         by_name.setdefault(diagnostics.annotator, []).append(diagnostics)
-    for label, line_text in _LINES.items():
+    for label, words in _LINES.items():
         for name, own in by_name.items():
-            if text := line_text(title_of(study, name), own):
+            if text := words(title_of(study, name), own):
                 yield label, text
     for name, own in by_name.items():
         if text := _other_name_text(study, name, own):
@@ -300,7 +300,7 @@ def _votes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     if not dialogues:
         return ""
     n_split, n_tied = sum(len(r.split) for r in records), sum(len(r.tied) for r in records)
-    text = f"{title} used {cast / dialogues:.1f} of {records[0].voting.most} calls per dialogue"
+    text = f"{title} took {cast / dialogues:.1f} of {records[0].voting.most} calls a dialogue"
     text += f"; its readings differ on {figures.share(n_split, dialogues)}"
     text += f", without a majority on {figures.count(n_tied)}" if n_tied else ""
     dearest = max((r for r in records if r.advice), key=lambda r: r.advice.error if r.advice else 0, default=None)
@@ -312,8 +312,8 @@ def _advice_text(record: VoteRecord | None) -> str:
         return ""
     error, better = record.advice.error, record.advice.error_as_samples
     return (
-        f"For the rate alone, {figures.number_of(record.cast, 'call')} on as many dialogues would be more precise: a "
-        f"standard error of {100 * better:.1f} points, not {100 * error:.1f}."
+        f"For the rate alone, {figures.number_of(record.cast, 'call')} on as many dialogues would do better: a standard"
+        f" error of {100 * better:.1f} points, not {100 * error:.1f}."
     )
 
 
@@ -323,7 +323,7 @@ def _quotes_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
         return ""
     verdicts = sum(diagnostics.verdicts for diagnostics in conducts)
     shares = figures.share(len(result), verdicts)
-    return f"{title} quotes text that is not in the dialogue in {shares} verdicts{_named(result)}"
+    return f"{title} quotes words that do not stand there in {shares} verdicts{_named(result)}"
 
 
 def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
@@ -335,14 +335,14 @@ def _control_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     verdicts = sum(diagnostics.verdicts for diagnostics in called)
     parts = [f"answered wrongly in {figures.share(len(failed), verdicts)}{_named(failed)}"] if failed else []
     parts += [f"left out in {figures.share(n_silent, verdicts)}"] if n_silent else []
-    return f"{title}: control question {', '.join(parts)}; dialogue text may have influenced these verdicts"
+    return f"{title}: control question {', '.join(parts)}; such verdicts may follow what the dialogue told the judge"
 
 
 def _names_text(title: str, conducts: Sequence[JudgeDiagnostics]) -> str:
     names = list(dict.fromkeys(name for diagnostics in conducts for name in diagnostics.answered_as))
     if len(names) < 2:
         return ""
-    return f"{title} answered under {len(names)} names, {', '.join(names)}: it is not a single instrument"
+    return f"{title} answered under {len(names)} names, {', '.join(names)}: it is not one instrument"
 
 
 def _named(labels: Sequence[str]) -> str:

@@ -7,30 +7,30 @@ from collections.abc import Mapping
 from theodolite.domain.annotating.label_sample import KeptLabels, LabelSample
 from theodolite.domain.annotation import Annotation
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 _MARGIN = 9
 _WIDE = 10
-_WIDE_MARGIN = 11
+_DESK = 11
 
 
-def sample_text(sample: LabelSample, *, n_label_rows: int, file: str, study: str, width: int = 80) -> str:
+def sample_text(sample: LabelSample, *, n_slips: int, file: str, study: str, width: int = 80) -> str:
     """Return the sample for people to label, and the next step.
 
     Args:
         sample: The sample.
-        n_label_rows: Answers requested by the file; count.
+        n_slips: Answers requested by the file; count.
         file: Path of the file.
         study: The study's path as typed by the user.
         width: Columns of the terminal; count.
     """
     n = len(sample.dialogues)
-    wrote = f"{file}: {figures.number_of(n, 'dialogue')}, {figures.number_of(n_label_rows, 'answer')} to give"
+    wrote = f"{file}: {figures.number_of(n, 'dialogue')}, {figures.number_of(n_slips, 'answer')} to give"
     strata = "; ".join(
-        f"{item.name} {figures.count(item.n_drawn)} of {figures.count(item.n_dialogues)}" for item in sample.strata
+        f"{one.name} {figures.count(one.n_drawn)} of {figures.count(one.n_dialogues)}" for one in sample.strata
     )
-    blind = f" By the verdicts of {sample.judge}, which the file does not show." if sample.judge else ""
-    withheld = f" {figures.number_of(sample.withheld, 'dialogue')} excluded: text withheld." if sample.withheld else ""
+    blind = f" By the verdicts of {sample.judge}, which the file does not tell." if sample.judge else ""
+    withheld = f" {figures.number_of(sample.withheld, 'dialogue')} left out: text withheld." if sample.withheld else ""
     lines = [
         *labelled("Wrote", wrote, margin=_MARGIN, width=width),
         *labelled("Drawn", f"{strata}; seed {sample.seed}.{blind}{withheld}", margin=_MARGIN, width=width),
@@ -63,9 +63,7 @@ def kept_text(
     new, revised = figures.count(len(result.new)), figures.count(len(result.revised))
     dialogues = len({annotation.dialogue for annotation in result.to_store})
     labels = f"labels of {figures.number_of(dialogues, 'dialogue')}{by}: {new} new, {revised} revised"
-    rest = (
-        f"{figures.count(result.unchanged)} were already stored, {figures.number_of(n_open, 'row')} without an answer"
-    )
+    rest = f"{figures.count(result.unchanged)} were there already, {figures.number_of(n_open, 'row')} without an answer"
     then = _after(study, has_judge=has_judge) if stored else "the same command without --check"
     lines = [
         *labelled("Stored" if stored else "Checked", f"{labels}; {rest}.", margin=_MARGIN, width=width),
@@ -94,7 +92,7 @@ def _annotator_attributes(result: KeptLabels) -> str:
     return f"{', '.join(attributes)} of {people}; agreement is reported for groups of three or more people."
 
 
-def labelling_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:
+def desk_lines(*, n: int, guideline: str, judge: str, by: str, width: int = 80) -> list[str]:
     """Return the open tasks on the page of one annotator.
 
     Args:
@@ -104,13 +102,13 @@ def labelling_lines(*, n: int, guideline: str, judge: str, by: str, width: int =
         by: Name of the annotator of the labels.
         width: Columns of the terminal; count.
     """
-    sample_note = f", drawn by the verdicts of {judge}, which the page does not show" if judge else ""
+    sample_note = f", drawn by the verdicts of {judge}, which the page does not tell" if judge else ""
     minutes = max(1, round(n / 2))
     waits = f"{figures.number_of(n, 'dialogue')} by {guideline}, as `{by}` (about {minutes} min){sample_note}"
-    ends = "Ctrl-C at any time: submitted labels count at once, and other answers are saved"
+    ends = "Ctrl-C, whenever you like: what you submit counts at once, and other answers are kept"
     return [
-        *labelled("To label", waits, margin=_WIDE_MARGIN, width=width),
-        *labelled("Ends with", ends, margin=_WIDE_MARGIN, width=width),
+        *labelled("To label", waits, margin=_DESK, width=width),
+        *labelled("Ends with", ends, margin=_DESK, width=width),
     ]
 
 
@@ -128,15 +126,15 @@ def labelled_text(*, n: int, n_open: int, study: str, by: str, has_judge: bool =
     on = f"theodolite label {study}" + ("" if by == "me" else f" --annotator {by}")
     then = f"{on}    (continue)" if n_open else _after(study, has_judge=has_judge)
     left = f"; {figures.count(n_open)} left" if n_open else "; none left"
-    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{left}.", margin=_WIDE_MARGIN, width=width)
-    lines += [f"{'Next':<{_WIDE_MARGIN}}{then}"]
+    lines = labelled("Labelled", f"{figures.number_of(n, 'dialogue')} by {by}{left}.", margin=_DESK, width=width)
+    lines += [f"{'Next':<{_DESK}}{then}"]
     if n_open and n:
-        lines += [f"{'or':<{_WIDE_MARGIN}}theodolite run {study} --stage measure    (existing labels already count)"]
+        lines += [f"{'or':<{_DESK}}theodolite run {study} --stage measure    (what is labelled counts already)"]
     return "\n".join(lines)
 
 
 def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelled: int, study: str, width: int) -> str:
-    """Return the dialogues to label next and the expected interval.
+    """Return which dialogues to label next and what interval to expect.
 
     Args:
         take: Sample size of each stratum; counts.
@@ -151,7 +149,7 @@ def plan_text(take: Mapping[str, int], widths: Mapping[str, float], *, n_labelle
     then, plain = f"{100 * widths['then']:.1f}", f"{100 * widths['at_random']:.1f}"
     label = f"{figures.number_of(n, 'further dialogue')}: {strata}"
     interval = f"of the corrected rate over all applications {now}, then about {then} (drawn at random {plain})"
-    caveat = "Similar dialogues widen it."
+    caveat = "Dialogues that resemble each other widen it."
     lines = [
         *labelled("Labelled", f"{figures.number_of(n_labelled, 'dialogue')} so far", margin=_WIDE, width=width),
         *labelled("Label", label, margin=_WIDE, width=width),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from theodolite.domain.annotation import SOURCE_MATERIAL, Adjudication, Annotation, Answer, Quote
 from theodolite.domain.answer_rules import label_of
-from theodolite.domain.dialogue import Dialogue, TesterType, split_searches
+from theodolite.domain.dialogue import Dialogue, TesterType, found_in
 from theodolite.domain.guideline import DefectRule, Guideline
 from theodolite.domain.persona import Persona
 from theodolite.domain.run import Failure
@@ -17,8 +17,8 @@ from theodolite.domain.study import Study
 from theodolite.domain.text import printable
 from theodolite.reporting.queries.cases import title_of
 from theodolite.reporting.terminal.layout import labelled
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import call_texts, notes_of, spent_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import call_texts, notes_of, spent_text
 
 _INDENT = 2
 _WHO = 8
@@ -119,7 +119,7 @@ def _verdict(guideline: Guideline, rule: DefectRule, annotation: Annotation) -> 
 
 
 def _heading(study: Study, dialogue: Dialogue, annotations: Sequence[Annotation]) -> str:
-    who = dialogue.persona.name if isinstance(dialogue.persona, Persona) else dialogue.tester_type.value
+    who = dialogue.persona.name if isinstance(dialogue.persona, Persona) else dialogue.held_by.value
     verdict = verdict_text(study, annotations, dialogue.groups) if len(annotations) == 1 else ""
     parts = [who, figures.number_of(len(dialogue.turns), "turn"), verdict]
     scripted = f"  SCRIPTED: {', '.join(dialogue.scripted)}" if dialogue.scripted else ""
@@ -130,9 +130,9 @@ def _turns(study: Study, dialogue: Dialogue) -> list[tuple[str, str]]:
     if dialogue.withheld:
         return [("texts", f"withheld: {dialogue.withheld}")]
     user = dialogue.persona.name if dialogue.persona is not None else "user"
-    material, searches = split_searches(dialogue.context, [turn.prompt for turn in dialogue.turns])
+    material, searches = found_in(dialogue.context, [turn.prompt for turn in dialogue.turns])
     result = {search.turn: "; ".join(passage.name for passage in search.passages) or "nothing" for search in searches}
-    entries = [("source", material)] if material and dialogue.tester_type is TesterType.RECORDED else []
+    entries = [("source", material)] if material and dialogue.held_by is TesterType.RECORDED else []
     for turn in dialogue.turns:
         entries += [(user, turn.prompt), *([("found", result[turn.number])] if turn.number in result else [])]
         entries += [("source", turn.context)] if turn.context else []
@@ -194,6 +194,6 @@ def _answer_text(answer: Answer, *, named: bool) -> str:
 
 
 def _quote_text(quote: Quote) -> str:
-    position = f"turn {quote.turn}" if quote.turn > 0 else "turn not stated"
+    position = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
     position = "source material" if quote.turn == SOURCE_MATERIAL else position
     return f'"{quote.text}" ({position}, {"verified" if quote.verified else "NOT in the text"})'

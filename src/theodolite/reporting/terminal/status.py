@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from theodolite.domain.run import RunState, UnitState
 from theodolite.domain.status import Status, WorkerStatus
 from theodolite.domain.text import MICROS, spent_text
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 
 def status_text(status: Status) -> str:
@@ -25,7 +25,7 @@ def status_text(status: Status) -> str:
     lines += [f"  Worker  {_worker(worker)}" for worker in status.workers]
     if status.run.state is not RunState.FINISHED:
         lines.append(f"  Pace    {_pace(status)}")
-        lines.append(f"  Stopping at once would repeat {figures.number_of(status.calls_at_risk, 'call')} at most")
+        lines.append(f"  Kill    would repeat {figures.number_of(status.calls_at_risk, 'call')} at most")
     return "\n".join(lines)
 
 
@@ -64,7 +64,7 @@ def status_document(status: Status) -> dict[str, object]:
 def _worker(worker: WorkerStatus) -> str:
     units = figures.number_of(worker.units, "unit")
     since = f"{worker.host}, process {worker.process}, {units}, since {worker.started:%H:%M} UTC"
-    return since if worker.is_alive else f"{since}; no heartbeat, its units return to the other workers"
+    return since if worker.is_alive else f"{since}; no heartbeat, its units return to the others"
 
 
 def _state(status: Status) -> str:
@@ -72,7 +72,7 @@ def _state(status: Status) -> str:
         return "finished"
     if not status.is_running:
         return "not finished; no worker"
-    return "running" if status.is_moving else f"running, but no reply in the last {status.pace.over_s:.0f} s"
+    return "running" if status.is_moving else f"running, but no reply came in the last {status.pace.over_s:.0f} s"
 
 
 def _counts(states: Mapping[str, int]) -> str:
@@ -86,16 +86,14 @@ def _spent(status: Status) -> str:
     is_known = spent.tokens or not spent.unpriced_calls
     tokens = f"{spent.tokens:,} tokens" if is_known else "tokens unknown"
     cost = spent_text(spent.cost_microusd, spent.calls, spent.unpriced_calls)
-    text = [figures.number_of(spent.calls, "call"), tokens, cost]
-    text += (
-        [(f"{spent.estimated_tokens:,} tokens estimated for replies without counts")] if spent.estimated_tokens else []
-    )
-    return ", ".join(text)
+    words = [figures.number_of(spent.calls, "call"), tokens, cost]
+    words += [f"{spent.estimated_tokens:,} tokens estimated where replies state none"] if spent.estimated_tokens else []
+    return ", ".join(words)
 
 
 def _pace(status: Status) -> str:
-    text = f"{status.pace.calls_per_s:.1f} calls/s over the last {status.pace.over_s:.0f} s"
+    words = f"{status.pace.calls_per_s:.1f} calls/s over the last {status.pace.over_s:.0f} s"
     if not status.left_s:
-        return text
+        return words
     minutes, seconds = divmod(int(status.left_s), 60)
-    return f"{text}, about {minutes}:{seconds:02d} left"
+    return f"{words}, about {minutes}:{seconds:02d} left"

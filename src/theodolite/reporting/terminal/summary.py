@@ -33,7 +33,7 @@ from theodolite.reporting.queries.agreements import (
     is_tried,
     judges_of,
     opponent_text,
-    own_estimate_text,
+    own_words,
     percents_text,
     plain_agreement,
     score_distances,
@@ -45,12 +45,12 @@ from theodolite.reporting.queries.agreements import (
 )
 from theodolite.reporting.queries.cases import Case, cases_of, rules_of, scripted_names, title_of
 from theodolite.reporting.queries.dispositions import (
-    GuidelineDisposition,
-    application_dispositions,
+    Account,
+    account_text,
+    accounts_of,
+    accounts_to_tell,
+    application_accounts,
     claims_text,
-    disposition_text,
-    dispositions_of,
-    dispositions_to_report,
     filtered_text,
 )
 from theodolite.reporting.queries.gates import gate_facts, gate_notes, gate_results
@@ -76,15 +76,15 @@ from theodolite.reporting.terminal.findings import (
 )
 from theodolite.reporting.terminal.judges import diagnostics_lines
 from theodolite.reporting.terminal.layout import GUARDRAIL_MARGIN, MARGIN, labelled
-from theodolite.reporting.terminal.trees import tree_summary_text
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import cluster_nouns, role_breaks_text, short_phrase
-from theodolite.reporting.text.estimates import plugin_measure_texts
-from theodolite.reporting.text.reading_aids import ReadingAids
+from theodolite.reporting.terminal.trees import summary_words
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import cluster_words, role_breaks_text, short_phrase
+from theodolite.reporting.words.estimates import plugin_measure_texts
+from theodolite.reporting.words.reading_aids import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputPaths:
+class Places:
     """Folder of a run's files, as people can type it; empty if there is none."""
 
     report: str = ""
@@ -100,7 +100,7 @@ class _Summary:
     facts: RunFacts
     screen: Screen
     cases: tuple[Case, ...]
-    dispositions: tuple[GuidelineDisposition, ...]
+    accounts: tuple[Account, ...]
     rates: tuple[Rate, ...]
     guardrail: Guardrail | None
 
@@ -117,11 +117,11 @@ def summary_text(
     evidence: Evidence,
     findings: Findings,
     facts: RunFacts,
-    aids: ReadingAids,
+    words: Words,
     *,
     width: int = 80,
     unicode: bool = True,
-    paths: OutputPaths | None = None,
+    places: Places | None = None,
 ) -> str:
     """Return the result of a run as one screen of text.
 
@@ -129,10 +129,10 @@ def summary_text(
         evidence: The evidence of the run.
         findings: Everything that was measured on it.
         facts: Origin of the run.
-        aids: The reading aids.
+        words: The reading aids.
         width: Columns of the terminal; count.
         unicode: Whether the terminal shows more than plain letters.
-        paths: Paths of the report and the results.
+        places: Paths of the report and the results.
 
     Returns:
         Lines without a trailing line break; every percentage is next to its count.
@@ -142,28 +142,28 @@ def summary_text(
         evidence=evidence,
         findings=findings,
         facts=facts,
-        screen=Screen(width=width, pen=pen_for(unicode=unicode), aids=aids, settings=evidence.answers.settings),
+        screen=Screen(width=width, pen=pen_for(unicode=unicode), words=words, settings=evidence.answers.settings),
         cases=cases,
-        dispositions=dispositions_of(evidence.study, cases),
+        accounts=accounts_of(evidence.study, cases),
         rates=rates_of(findings, evidence.study),
         guardrail=guardrail_of(evidence.study),
     )
     parts = [_head(summary), _rows(summary), [""] * bool(summary.guardrail), _notes(summary)]
-    text = "\n".join(line for part in [*parts, _ending(summary, paths or OutputPaths())] for line in part)
+    text = "\n".join(line for part in [*parts, _ending(summary, places or Places())] for line in part)
     return text if unicode else text.replace("…", "~")
 
 
 def _head(summary: _Summary) -> list[str]:
-    study, aids = summary.evidence.study, summary.screen.aids
+    study, words = summary.evidence.study, summary.screen.words
     title = study.title or study.name
     about = headline(summary.evidence, agreements_of(summary.findings))
     margin = len(title) + 4 if summary.guardrail else max(len(title) + 2, MARGIN)
     lines = labelled(title, about, margin=margin, width=summary.screen.width)
     if summary.evidence.run.state is RunState.UNFINISHED:
         done, planned = summary.evidence.answers.n_completed, len(summary.evidence.sessions)
-        lines += summary.lines("", aids.short("unfinished", done=done, planned=planned))
+        lines += summary.lines("", words.short("unfinished", done=done, planned=planned))
     if scripted_names(summary.evidence):
-        lines += summary.lines("", aids.short("scripted"))
+        lines += summary.lines("", words.short("scripted"))
     for warning in unreadable_judges(study, summary.cases):
         lines += summary.lines("", printable(warning))
     return lines
@@ -186,31 +186,31 @@ def _guardrail_rows(summary: _Summary, guardrail: Guardrail) -> list[str]:
     return rows + (rule_rows(study, rest, summary.rates, summary.screen) if rest else [])
 
 
-def _disposition_lines(summary: _Summary) -> list[str]:
-    """Return one disposition for all guidelines; several, with the guidelines' names, if they differ."""
-    alike: dict[str, list[GuidelineDisposition]] = {}
-    for disposition in dispositions_to_report(summary.dispositions):
-        alike.setdefault(disposition_text(disposition), []).append(disposition)
+def _account_lines(summary: _Summary) -> list[str]:
+    """Return one account for all guidelines; several, with the guidelines' names, if they differ."""
+    alike: dict[str, list[Account]] = {}
+    for account in accounts_to_tell(summary.accounts):
+        alike.setdefault(account_text(account), []).append(account)
     lines: list[str] = []
-    for dispositions in alike.values():
-        are_several = len({frozenset(_titles(summary, disposition)) for disposition in dispositions}) > 1
-        text = disposition_text(dispositions[0], alike=are_several)
-        names = ", ".join(disposition.guideline for disposition in dispositions)
+    for accounts in alike.values():
+        differ = len({frozenset(_titles(summary, account)) for account in accounts}) > 1
+        text = account_text(accounts[0], alike=differ)
+        names = ", ".join(account.guideline for account in accounts)
         lines += summary.lines("" if lines else "Completeness", f"{names}: {text}" if len(alike) > 1 else text)
-        lines += summary.lines("", _bounds_text(summary, dispositions[0]))
+        lines += summary.lines("", _bounds_text(summary, accounts[0]))
     return lines
 
 
-def _titles(summary: _Summary, disposition: GuidelineDisposition) -> list[str]:
-    return [title_of(summary.evidence.study, name) for name in disposition.annotators]
+def _titles(summary: _Summary, account: Account) -> list[str]:
+    return [title_of(summary.evidence.study, name) for name in account.annotators]
 
 
 def _notes(summary: _Summary) -> list[str]:
     lines = []
     study, agreements = summary.evidence.study, agreements_of(summary.findings)
     if any(rate.has_shares for rate in _leading(summary)):
-        lines += summary.lines("Shares", summary.screen.aids.short("pool_share"))
-    lines += _disposition_lines(summary)
+        lines += summary.lines("Shares", summary.screen.words.short("pool_share"))
+    lines += _account_lines(summary)
     lines += summary.lines("Unlabelled", _unlabelled_text(summary))
     for guideline in study.guidelines:
         lines += summary.lines("Agreement", people_text(study, guideline, agreements))
@@ -222,9 +222,9 @@ def _notes(summary: _Summary) -> list[str]:
         lines += summary.lines(label, text)
     lines += summary.lines("Users", role_breaks_text(summary.findings.role_breaks))
     lines += summary.lines("Testers", testers_text(summary.findings))
-    lines += summary.lines("Filtered", filtered_text(application_dispositions(study, summary.cases)))
+    lines += summary.lines("Filtered", filtered_text(application_accounts(study, summary.cases)))
     lines += summary.lines("Claims", claims_text(summary.findings.claims))
-    lines += summary.lines("Tree", tree_summary_text(summary.findings.trees))
+    lines += summary.lines("Tree", summary_words(summary.findings.trees))
     for position, text in enumerate(plugin_measure_texts(summary.findings)):
         lines += summary.lines("" if position else "Measures", printable(text))
     return lines
@@ -232,7 +232,7 @@ def _notes(summary: _Summary) -> list[str]:
 
 def _unlabelled_text(summary: _Summary) -> str:
     names = ", ".join(guideline.name for guideline in unlabelled_guidelines(summary.evidence.study, summary.rates))
-    return f"no labels for {names} yet" if names else ""
+    return f"nobody has labelled by {names} yet" if names else ""
 
 
 def _judge_diagnostics(summary: _Summary) -> list[str]:
@@ -243,48 +243,48 @@ def _judge_diagnostics(summary: _Summary) -> list[str]:
     return lines
 
 
-def _bounds_text(summary: _Summary, disposition: GuidelineDisposition) -> str:
+def _bounds_text(summary: _Summary, account: Account) -> str:
     """Return the range in which the unmeasured dialogues leave the only rate of a guideline."""
-    rates = [rate for rate in _leading(summary) if rate.measurement.subject.guideline == disposition.guideline]
+    rates = [rate for rate in _leading(summary) if rate.measurement.subject.guideline == account.guideline]
     if len(rates) != 1 or rates[0].measurement.bounds is None or rates[0].measurement.result.n < figures.FEW:
         return ""
     low, high = rates[0].measurement.bounds
     these = f"these {figures.count(rates[0].measurement.outcomes.unmeasured)}"
-    return summary.screen.aids.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
+    return summary.screen.words.short("failures", these=these, low=figures.points(low), high=figures.percent(high))
 
 
-def _ending(summary: _Summary, paths: OutputPaths) -> list[str]:
-    step = next_step(summary.evidence, summary.findings, summary.facts, summary.dispositions)
+def _ending(summary: _Summary, places: Places) -> list[str]:
+    step = next_step(summary.evidence, summary.findings, summary.facts, summary.accounts)
     lines = summary.lines("Note", _read_this(summary))
     for position, text in enumerate(_gate_notes(summary)):
         lines += summary.lines("" if position else "Gates", printable(text))
     lines += summary.lines("Cost", _spent(summary))
-    lines += _path_lines(summary, paths)
+    lines += _places(summary, places)
     return lines + summary.lines("Next", step)
 
 
-def _path_lines(summary: _Summary, paths: OutputPaths) -> list[str]:
+def _places(summary: _Summary, places: Places) -> list[str]:
     """Return the paths of the files: on one line if both fit, never broken, so that they can be copied."""
-    named = [(name, path) for name, path in (("Open", paths.report), ("Data", paths.results)) if path]
+    named = [(name, path) for name, path in (("Open", places.report), ("Data", places.results)) if path]
     lines = [name.ljust(summary.margin) + path for name, path in named]
     together = "    ".join([*lines[:1], *(f"{name}  {path}" for name, path in named[1:])])
     return [together] if named and len(together) <= summary.screen.width else lines
 
 
 def _read_this(summary: _Summary) -> str:
-    aids, texts = summary.screen.aids, []
+    words, texts = summary.screen.words, []
     zero = _largest_zero([rate for rate in _leading(summary) if rate.defects == 0])
     if zero is not None and zero.estimate is not None and zero.ceiling is not None:
         bound = figures.percent(zero.ceiling)
         clustered = zero.estimate.n_clusters is not None
-        tester, _ = cluster_nouns(summary.screen.settings, zero.measurement.subject)
+        tester, _ = cluster_words(summary.screen.settings, zero.measurement.subject)
         aid = "zero_defects_clustered" if clustered else "zero_defects"
-        texts.append(aids.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
-    tester_type = {setting.tester_type for setting in summary.evidence.answers.settings}
-    if TesterType.SIMULATED_USER in tester_type and TesterType.PERSON not in tester_type:
-        texts.append(aids.short("simulated_users"))
-    is_interactive = bool(tester_type & {TesterType.SIMULATED_USER, TesterType.PERSON})
-    texts.append(aids.short("any_rate", units="dialogues" if is_interactive else "prompts"))
+        texts.append(words.short(aid, zero=0, n=figures.count(zero.estimate.n), bound=bound, tester=tester))
+    held_by = {setting.held_by for setting in summary.evidence.answers.settings}
+    if TesterType.SIMULATED_USER in held_by and TesterType.PERSON not in held_by:
+        texts.append(words.short("simulated_users"))
+    is_interactive = bool(held_by & {TesterType.SIMULATED_USER, TesterType.PERSON})
+    texts.append(words.short("any_rate", units="dialogues" if is_interactive else "prompts"))
     return " ".join(texts[:2])
 
 
@@ -376,9 +376,9 @@ def corrected_text(evidence: Evidence, guideline: Guideline, findings: Findings)
     defined = [correction for correction in result if correction.is_defined]
     texts = []
     for correction in defined[:_MOST_CORRECTED]:
-        own = own_estimate_text(correction, findings, rates)
+        own = own_words(correction, findings, rates)
         by = title_of(study, correction.by).removesuffix(".")
-        known = f", with the errors measured on {by}" if correction.is_transported else f" by {by}"
+        known = f", with the errors found on {by}" if correction.is_transported else f" by {by}"
         alone = f"; {title_of(study, correction.judge)} alone {own}" if own else ""
         texts.append(f"{_corrected_subject(guideline, correction)} {correction.text}{known}{alone}.")
     rest = len(defined) - _MOST_CORRECTED
@@ -391,16 +391,16 @@ def _corrected_subject(guideline: Guideline, correction: Correction) -> str:
     return correction.measurement.application + (f" {correction.measurement.subject.rule}".rstrip() if several else "")
 
 
-def _undefined_corrections(study: Study, guideline: Guideline, corrections: Sequence[Correction]) -> list[str]:
+def _undefined_corrections(study: Study, guideline: Guideline, found: Sequence[Correction]) -> list[str]:
     """Return why rates have no correction: one sentence for each reason."""
     alike: dict[str, list[Correction]] = {}
-    for correction in corrections:
+    for correction in found:
         if isinstance(correction.result, Undefined):
             alike.setdefault(correction.result.reason.rstrip("."), []).append(correction)
     texts = []
     for reason, own in alike.items():
-        subjects = ", ".join(dict.fromkeys(_corrected_subject(guideline, item) for item in own))
-        people = dict.fromkeys(title_of(study, item.by).removesuffix(".") for item in own)
+        subjects = ", ".join(dict.fromkeys(_corrected_subject(guideline, one) for one in own))
+        people = dict.fromkeys(title_of(study, one.by).removesuffix(".") for one in own)
         by = next(iter(people)) if len(people) == 1 else f"{len(people)} people"
         texts.append(f"{subjects} by {by}: {UNDEFINED}. {reason}.")
     return texts
@@ -416,13 +416,13 @@ def _unparseable_text(cases: Sequence[Case], guideline: Guideline, judge: Annota
         return ""
     applications = Counter(case.setting.application for result in unread.values() for case in result)
     where = f", all on {next(iter(applications))}," if len(applications) == 1 else ""
-    return f"its {' and '.join(counts)}{where} count as disagreement"
+    return f"its {' and '.join(counts)}{where} count as not agreeing"
 
 
 def _alone_text(
     study: Study, guideline: Guideline, judge: Annotator, rates: tuple[Rate, ...], *, is_named: bool
 ) -> str:
-    """Return the largest difference between judge and reference, with one application per rule."""
+    """Return where the judge and the reference differ most, with one application per rule."""
     if study.reference is None or study.reference.guideline != guideline.name:
         return ""
     gaps = [gap for rule in _sides(guideline) if (gap := _widest_gap(rates, guideline, rule, judge.name)) is not None]

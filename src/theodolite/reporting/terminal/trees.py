@@ -9,15 +9,15 @@ from theodolite.domain.estimate import Estimate
 from theodolite.domain.tree import SummaryNode, TreeDesign
 from theodolite.domain.tree_finding import NodeDifference, NodeFinding, TreeComparison, TreeFinding
 from theodolite.domain.undefined_reasons import NO_DATA
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.trees import (
-    basis_text,
-    node_kind_text,
-    node_value_text,
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.trees import (
+    basis_words,
+    kind_words,
     number,
-    robustness_text,
+    robustness_words,
     shown_robustness,
-    view_texts,
+    value_words,
+    view_words,
 )
 
 _INDENT = 2
@@ -35,8 +35,8 @@ def tree_lines(finding: TreeFinding, *, depth: int = _DEEPEST, width: int = 80) 
     lines = [f"{finding.design.name}{f', {finding.application}' if finding.application else ''}"]
     for root in finding.design.roots:
         lines += _branch(finding, root, 0, depth, width)
-    for text in view_texts(finding):
-        lines += textwrap.wrap(f"view {text}", width, subsequent_indent="    ", break_long_words=False)
+    for words in view_words(finding):
+        lines += textwrap.wrap(f"view {words}", width, subsequent_indent="    ", break_long_words=False)
     return lines
 
 
@@ -45,8 +45,8 @@ def _branch(finding: TreeFinding, name: str, level: int, depth: int, width: int)
         return
     node, result = finding.design.by_name[name], finding.node(name)
     margin = " " * (_INDENT * level)
-    text = f"{margin}{name}: {node_value_text(result)}  [{node_kind_text(node)}; {basis_text(result)}]"
-    yield from textwrap.wrap(text, width, subsequent_indent=f"{margin}    ", break_long_words=False)
+    words = f"{margin}{name}: {value_words(result)}  [{kind_words(node)}; {basis_words(result)}]"
+    yield from textwrap.wrap(words, width, subsequent_indent=f"{margin}    ", break_long_words=False)
     if result.worst and len(result.worst_odds) > 1:
         odds = ", ".join(f"{child} {share:.2f}" for child, share in result.worst_odds.items())
         yield from textwrap.wrap(f"highest with odds: {odds}", width, initial_indent=f"{margin}    ")
@@ -60,9 +60,9 @@ def robustness_lines(finding: TreeFinding, *, width: int = 80) -> list[str]:
     if not finding.robustness:
         return textwrap.wrap(f"{name}: contextual robustness needs dialogues in two contexts of a kind.", width)
     lines = [f"{name}: contextual robustness (gap and spread between contexts)"]
-    for item in shown_robustness(finding):
-        text = f"{item.node}, {robustness_text(item)}"
-        lines += textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
+    for each in shown_robustness(finding):
+        words = f"{each.node}, {robustness_words(each)}"
+        lines += textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
     return lines
 
 
@@ -78,7 +78,7 @@ def _design_branch(design: TreeDesign, name: str, level: int, depth: int, mark: 
     if level >= depth:
         return
     node = design.by_name[name]
-    yield f"{' ' * (_INDENT * level)}{name}{mark}  [{node_kind_text(node)}]"
+    yield f"{' ' * (_INDENT * level)}{name}{mark}  [{kind_words(node)}]"
     weights = {edge.child: edge.weight for edge in node.edges} if isinstance(node, SummaryNode) else {}
     for child in node.children:
         weight = weights.get(child, 1.0)
@@ -90,7 +90,9 @@ def comparison_lines(comparison: TreeComparison, *, width: int = 80) -> list[str
     """Return the relation of two trees: node by node, then as text."""
     first, second = comparison.first or "first", comparison.second or "second"
     lines = [f"{first}  against  {second}"]
-    lines += [f"  {_difference_text(difference)}" for difference in comparison.differences if not _is_empty(difference)]
+    lines += [
+        f"  {_difference_words(difference)}" for difference in comparison.differences if not _is_empty(difference)
+    ]
     return lines + [line for text in _verdict(comparison, first, second) for line in textwrap.wrap(text, width)]
 
 
@@ -113,12 +115,12 @@ def method_change_lines(
         same_method: Whether both trees compute all values in the same way.
         width: Columns of the terminal; count.
     """
-    shown = [difference for difference in differences if not _is_empty(difference)]
-    changed = [item for item in shown if item.first != item.second]
+    shown = [each for each in differences if not _is_empty(each)]
+    changed = [each for each in shown if each.first != each.second]
     lines = [f"{application or 'leaves'}: old method -> new method, same leaves"]
-    lines += [f"  {_difference_text(item, significance=False)}" for item in changed]
+    lines += [f"  {_difference_words(each, significance=False)}" for each in changed]
     texts = [f"Unchanged: {figures.count(len(shown) - len(changed))} of {figures.count(len(shown))} shared nodes."]
-    texts += [f"{kind}: {_some(names)}." for kind, names in only.items() if names]
+    texts += [f"{words}: {_some(names)}." for words, names in only.items() if names]
     if unanswered:
         texts.append(f"Without a leaf in this file: {', '.join(unanswered)}. The new tree has no data there.")
     if same_method:
@@ -143,7 +145,7 @@ def _is_empty(each: NodeDifference) -> bool:
     return each.first is None and each.second is None
 
 
-def _difference_text(each: NodeDifference, *, significance: bool = True) -> str:
+def _difference_words(each: NodeDifference, *, significance: bool = True) -> str:
     if not isinstance(each.difference, Estimate):
         return f"{each.node}: {number(each.first)} and {number(each.second)}: {NO_DATA} in one of them"
     sign = f"{each.difference.value:+.2f}"
@@ -160,31 +162,31 @@ def _difference_text(each: NodeDifference, *, significance: bool = True) -> str:
 def _verdict(comparison: TreeComparison, first: str, second: str) -> Sequence[str]:
     if comparison.warnings:
         return ["Side by side only, in no order:", *comparison.warnings]
-    text = {
+    words = {
         "equal": f"{first} and {second} are equal at every node.",
         "lower": f"{first} is nowhere higher, and lower at {figures.number_of(len(comparison.lower), 'node')}.",
         "higher": f"{second} is nowhere higher, and lower at {figures.number_of(len(comparison.higher), 'node')}.",
-        "incomparable": "Neither is lower overall, and no overall score is computed.",
+        "incomparable": "Neither is ahead, and no overall score is made.",
     }
-    texts = [text[comparison.order]]
+    texts = [words[comparison.order]]
     if comparison.lower and comparison.higher:
         texts.append(f"{first} is lower at {', '.join(comparison.lower)}.")
         texts.append(f"{second} is lower at {', '.join(comparison.higher)}.")
     return texts
 
 
-def tree_summary_text(findings: Sequence[TreeFinding]) -> str:
+def summary_words(findings: Sequence[TreeFinding]) -> str:
     """Return one paragraph about the trees of a study: each application's highest branch; no overall score."""
     texts = []
     for name in dict.fromkeys(finding.design.name for finding in findings):
         own = [finding for finding in findings if finding.design.name == name]
         tops = [(finding.application, _highest(finding)) for finding in own]
-        summaries = [f"{application} {_top_text(result)}" for application, result in tops]
-        texts.append(f"{name}, the highest branch of each: {'; '.join(summaries)}.{_widest_text(own)}")
+        summaries = [f"{application} {_top_words(result)}" for application, result in tops]
+        texts.append(f"{name}, the highest branch of each: {'; '.join(summaries)}.{_widest_words(own)}")
     return " ".join(texts)
 
 
-def _widest_text(findings: Sequence[TreeFinding]) -> str:
+def _widest_words(findings: Sequence[TreeFinding]) -> str:
     """Return the largest gap of a branch between contexts that chance does not explain; empty for none."""
     gaps = [
         (each.gap.value, finding.application, each)
@@ -195,7 +197,7 @@ def _widest_text(findings: Sequence[TreeFinding]) -> str:
     if not gaps:
         return ""
     _, application, widest = max(gaps, key=lambda item: item[0])
-    return f" Largest gap between contexts: {application} {widest.node} {robustness_text(widest)}."
+    return f" Largest gap between contexts: {application} {widest.node} {robustness_words(widest)}."
 
 
 def _tops(finding: TreeFinding) -> tuple[str, ...]:
@@ -207,11 +209,10 @@ def _highest(finding: TreeFinding) -> NodeFinding | None:
     names = [dimension.node for dimension in finding.design.dimensions] or list(finding.design.roots)
     shown = [name for name in names for name in (name, f"{name}, simulated sessions") if name in finding.design.by_name]
     result = [finding.node(name) for name in shown]
-    return max((item for item in result if item.value is not None), key=lambda item: item.value or 0.0, default=None)
+    return max((each for each in result if each.value is not None), key=lambda each: each.value or 0.0, default=None)
 
 
-def _top_text(node_finding: NodeFinding | None) -> str:
-    if node_finding is None:
+def _top_words(found: NodeFinding | None) -> str:
+    if found is None:
         return NO_DATA
-    dialogues = figures.number_of(node_finding.n_dialogues, "dialogue")
-    return f"{node_finding.node} {node_value_text(node_finding)} of {dialogues}"
+    return f"{found.node} {value_words(found)} of {figures.number_of(found.n_dialogues, 'dialogue')}"

@@ -1,4 +1,4 @@
-// Search in PAGES, which the program writes above; works from files, without a server or a network.
+// Search over PAGES, which the program writes above: works from files, without a server or a network.
 "use strict";
 
 const NEAR = 80;
@@ -43,7 +43,7 @@ function show() {
   const ranked = PAGES.map((page) => [rank(page, words), page]).filter(([points]) => points);
   ranked.sort(([one], [other]) => other - one);
   const heading = document.createElement("h1");
-  heading.textContent = ranked.length === 1 ? "1 page contains all words" : `${ranked.length} pages contain all words`;
+  heading.textContent = ranked.length === 1 ? "1 page has all words" : `${ranked.length} pages have all words`;
   const list = document.createElement("ol");
   list.append(...ranked.slice(0, MOST).map(([, page]) => entry(page, words)));
   matches.replaceChildren(heading, list);

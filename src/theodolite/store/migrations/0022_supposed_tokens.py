@@ -239,7 +239,7 @@ class Migration(migrations.Migration):
                 ('application_version', theodolite.store.fields.HashField()),
                 ('stratum', theodolite.store.fields.StorableTextField(default='')),
                 ('seat', models.IntegerField()),
-                ('position', models.IntegerField()),
+                ('place', models.IntegerField()),
                 ('alias', theodolite.store.fields.StorableTextField(default='')),
                 ('state', models.TextField(default='waiting')),
                 ('started', theodolite.store.fields.MomentField(null=True)),
@@ -251,12 +251,12 @@ class Migration(migrations.Migration):
                 ('task_done', models.BooleanField(null=True)),
                 ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.participantrow')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.runrow')),
-                ('imported', models.BooleanField(default=False)),
+                ('brought', models.BooleanField(default=False)),
                 ('language', theodolite.store.fields.StorableTextField(default='')),
             ],
             options={
                 'db_table': 'store_session',
-                'constraints': [models.UniqueConstraint(fields=('study', 'participant', 'level', 'position'), name='session_position'), models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='session_level'), models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'active', 'complete', 'interrupted', 'failed', 'withdrawn'])), name='session_state')],
+                'constraints': [models.UniqueConstraint(fields=('study', 'participant', 'level', 'place'), name='session_place'), models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='session_level'), models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'active', 'complete', 'interrupted', 'failed', 'withdrawn'])), name='session_state')],
             },
         ),
         migrations.CreateModel(
@@ -365,7 +365,7 @@ class Migration(migrations.Migration):
                 ('scenario', theodolite.store.fields.StorableTextField()),
                 ('scenario_version', theodolite.store.fields.HashField()),
                 ('level', models.TextField()),
-                ('tester_type', models.TextField()),
+                ('held_by', models.TextField()),
                 ('pair_key', theodolite.store.fields.HashField()),
                 ('cluster', theodolite.store.fields.StorableTextField()),
                 ('ending', models.TextField()),
@@ -377,7 +377,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'store_dialogue',
-                'constraints': [models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='dialogue_level'), models.CheckConstraint(condition=models.Q(('tester_type__in', ['script', 'simulated user', 'person', 'recorded'])), name='dialogue_tester_type'), models.CheckConstraint(condition=models.Q(('ending__in', ['turn limit', 'stop rule', 'script ended', 'tester left', 'interrupted'])), name='dialogue_ending')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('level__in', ['model testing', 'red teaming', 'field testing'])), name='dialogue_level'), models.CheckConstraint(condition=models.Q(('held_by__in', ['script', 'simulated user', 'person', 'recorded'])), name='dialogue_held_by'), models.CheckConstraint(condition=models.Q(('ending__in', ['turn limit', 'stop rule', 'script ended', 'tester left', 'interrupted'])), name='dialogue_ending')],
             },
         ),
         migrations.CreateModel(
@@ -539,7 +539,7 @@ class Migration(migrations.Migration):
                 ('answered_as', theodolite.store.fields.StorableTextField(default='')),
                 ('control', models.TextField(default='not asked')),
                 ('shown', theodolite.store.fields.StorableTextField(default='')),
-                ('annotation_no', models.IntegerField(default=0)),
+                ('sitting', models.IntegerField(default=0)),
             ],
             options={
                 'db_table': 'store_annotation',
@@ -606,7 +606,7 @@ class Migration(migrations.Migration):
             name='LiveAttemptRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.IntegerField()),
+                ('place', models.IntegerField()),
                 ('name', theodolite.store.fields.StorableTextField()),
                 ('number', models.IntegerField()),
                 ('description', theodolite.store.fields.StorableTextField(default='')),
@@ -617,7 +617,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 'db_table': 'store_live_attempt',
-                'constraints': [models.UniqueConstraint(fields=('dialogue', 'position', 'number'), name='live_attempt_number'), models.CheckConstraint(condition=models.Q(('outcome__in', ['released', 'withheld', 'unclear'])), name='live_attempt_outcome')],
+                'constraints': [models.UniqueConstraint(fields=('dialogue', 'place', 'number'), name='live_attempt_number'), models.CheckConstraint(condition=models.Q(('outcome__in', ['released', 'withheld', 'unclear'])), name='live_attempt_outcome')],
             },
         ),
         migrations.CreateModel(
@@ -636,7 +636,7 @@ class Migration(migrations.Migration):
                 ('cause', theodolite.store.fields.StorableTextField(default='')),
                 ('tries', models.IntegerField(default=1)),
                 ('broke', models.BooleanField(default=False)),
-                ('self_identifications', theodolite.store.fields.StorableTextField(default='')),
+                ('claims', theodolite.store.fields.StorableTextField(default='')),
                 ('tokens_in', models.BigIntegerField(default=0)),
                 ('tokens_out', models.BigIntegerField(default=0)),
                 ('cost_microusd', models.BigIntegerField(null=True)),
@@ -708,7 +708,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='CalibrationSessionRow',
+            name='RoomRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('token', theodolite.store.fields.StorableTextField(unique=True)),
@@ -721,8 +721,8 @@ class Migration(migrations.Migration):
                 ('queue', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.queuerow')),
             ],
             options={
-                'db_table': 'store_calibration',
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['voting', 'revealed', 'closed'])), name='calibration_state')],
+                'db_table': 'store_room',
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['voting', 'revealed', 'closed'])), name='room_state')],
             },
         ),
         migrations.CreateModel(
@@ -919,7 +919,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('token', theodolite.store.fields.StorableTextField(unique=True)),
                 ('state', models.TextField()),
-                ('slot', models.IntegerField(null=True)),
+                ('place', models.IntegerField(null=True)),
                 ('of', models.IntegerField(default=1)),
                 ('until', theodolite.store.fields.MomentField(null=True)),
                 ('reason', theodolite.store.fields.StorableTextField(default='')),
@@ -930,12 +930,12 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.workitemrow')),
                 ('annotation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.annotationrow')),
                 ('shown', theodolite.store.fields.StorableTextField(default='')),
-                ('annotation_no', models.IntegerField(default=0)),
+                ('sitting', models.IntegerField(default=0)),
             ],
             options={
                 'db_table': 'store_reservation',
                 'indexes': [models.Index(condition=models.Q(('state', 'reserved')), fields=['until'], name='reservation_until')],
-                'constraints': [models.UniqueConstraint(fields=('item', 'participant'), name='reservation_once'), models.UniqueConstraint(condition=models.Q(('slot__isnull', False)), fields=('item', 'slot'), name='reservation_slot'), models.CheckConstraint(condition=models.Q(('state__in', ['offered', 'reserved', 'submitted', 'released', 'expired', 'voided'])), name='reservation_state'), models.CheckConstraint(condition=models.Q(models.Q(('slot__gte', 1), ('slot__lte', models.F('of')), ('state__in', ['reserved', 'submitted'])), models.Q(models.Q(('state__in', ['reserved', 'submitted']), _negated=True), ('slot__isnull', True)), _connector='OR'), name='reservation_slot_when_live'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'reserved'), ('until__isnull', False)), models.Q(models.Q(('state', 'reserved'), _negated=True), ('until__isnull', True)), _connector='OR'), name='reservation_ends'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'submitted'), _negated=True), models.Q(('revision__gte', 1), ('submitted__isnull', False)), _connector='OR'), name='reservation_submitted')],
+                'constraints': [models.UniqueConstraint(fields=('item', 'participant'), name='reservation_once'), models.UniqueConstraint(condition=models.Q(('place__isnull', False)), fields=('item', 'place'), name='reservation_place'), models.CheckConstraint(condition=models.Q(('state__in', ['offered', 'reserved', 'submitted', 'released', 'expired', 'voided'])), name='reservation_state'), models.CheckConstraint(condition=models.Q(models.Q(('place__gte', 1), ('place__lte', models.F('of')), ('state__in', ['reserved', 'submitted'])), models.Q(models.Q(('state__in', ['reserved', 'submitted']), _negated=True), ('place__isnull', True)), _connector='OR'), name='reservation_place_when_live'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'reserved'), ('until__isnull', False)), models.Q(models.Q(('state', 'reserved'), _negated=True), ('until__isnull', True)), _connector='OR'), name='reservation_ends'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'submitted'), _negated=True), models.Q(('revision__gte', 1), ('submitted__isnull', False)), _connector='OR'), name='reservation_submitted')],
             },
         ),
         migrations.CreateModel(
@@ -970,20 +970,20 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='CalibrationPostRow',
+            name='RoomPostRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('text', theodolite.store.fields.StorableTextField()),
                 ('created', theodolite.store.fields.MomentField()),
                 ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.participantrow')),
-                ('calibration', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.calibrationsessionrow')),
+                ('room', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.roomrow')),
             ],
             options={
-                'db_table': 'store_calibration_post',
+                'db_table': 'store_room_post',
             },
         ),
         migrations.CreateModel(
-            name='CalibrationVoteRow',
+            name='RoomVoteRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('ballot', models.IntegerField()),
@@ -994,11 +994,11 @@ class Migration(migrations.Migration):
                 ('reasoning', theodolite.store.fields.StorableTextField(default='')),
                 ('created', theodolite.store.fields.MomentField()),
                 ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.participantrow')),
-                ('calibration', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.calibrationsessionrow')),
+                ('room', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='store.roomrow')),
             ],
             options={
-                'db_table': 'store_calibration_vote',
-                'constraints': [models.UniqueConstraint(fields=('calibration', 'participant', 'ballot', 'question', 'turn'), name='calibration_vote_once'), models.CheckConstraint(condition=models.Q(('ballot__in', [1, 2])), name='room_vote_ballot'), models.CheckConstraint(condition=models.Q(('outcome__in', ['answered', 'missing', 'not applicable', 'refused', 'unparseable', 'failed'])), name='room_vote_outcome')],
+                'db_table': 'store_room_vote',
+                'constraints': [models.UniqueConstraint(fields=('room', 'participant', 'ballot', 'question', 'turn'), name='room_vote_once'), models.CheckConstraint(condition=models.Q(('ballot__in', [1, 2])), name='room_vote_ballot'), models.CheckConstraint(condition=models.Q(('outcome__in', ['answered', 'missing', 'not applicable', 'refused', 'unparseable', 'failed'])), name='room_vote_outcome')],
             },
         ),
         migrations.CreateModel(

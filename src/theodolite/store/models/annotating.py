@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from theodolite.domain.annotating.case import CaseAct, FlagKind, TurnText
-from theodolite.domain.annotating.discrepancy import AnchorKind, CalibrationState, DissentCause, ThreadEnd
+from theodolite.domain.annotating.discrepancy import AnchorKind, DissentCause, RoomState, ThreadEnd
 from theodolite.domain.annotating.quality import ReviewVerdict
 from theodolite.domain.annotating.work import ItemState, ReservationState
 from theodolite.store.fields import HashField, MomentField, StorableTextField
@@ -113,21 +113,21 @@ class ReservationRow(models.Model):
 
     `of` repeats the item's passes at the time of reservation: the database itself refuses a slot
     beyond them, even if the program is wrong. `annotation` is the latest submitted revision.
-    `shown` states the fixed order of the annotation in words, and
-    `annotation_no` is its number among the annotator's annotations when it was first submitted.
+    `shown` states the fixed order of the sitting in words, and
+    `sitting` is its number among the annotator's sittings when it was first submitted.
     """
 
     token = StorableTextField(unique=True)
     item = models.ForeignKey(WorkItemRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
     state = models.TextField()
-    slot = models.IntegerField(null=True)
+    place = models.IntegerField(null=True)
     of = models.IntegerField(default=1)
     until = MomentField(null=True)
     reason = StorableTextField(default="")
     revision = models.IntegerField(default=0)
     shown = StorableTextField(default="")
-    annotation_no = models.IntegerField(default=0)
+    sitting = models.IntegerField(default=0)
     annotation = models.ForeignKey(AnnotationRow, null=True, on_delete=models.PROTECT, related_name="+")
     created = MomentField()
     submitted = MomentField(null=True)
@@ -139,14 +139,16 @@ class ReservationRow(models.Model):
         indexes: ClassVar = [models.Index(name="reservation_until", fields=["until"], condition=Q(state="reserved"))]
         constraints: ClassVar = [
             models.UniqueConstraint(name="reservation_once", fields=["item", "participant"]),
-            models.UniqueConstraint(name="reservation_slot", fields=["item", "slot"], condition=Q(slot__isnull=False)),
+            models.UniqueConstraint(
+                name="reservation_place", fields=["item", "place"], condition=Q(place__isnull=False)
+            ),
             models.CheckConstraint(
                 name="reservation_state", condition=Q(state__in=[state.value for state in ReservationState])
             ),
             models.CheckConstraint(
-                name="reservation_slot_when_live",
-                condition=Q(state__in=["reserved", "submitted"], slot__gte=1, slot__lte=F("of"))
-                | (~Q(state__in=["reserved", "submitted"]) & Q(slot__isnull=True)),
+                name="reservation_place_when_live",
+                condition=Q(state__in=["reserved", "submitted"], place__gte=1, place__lte=F("of"))
+                | (~Q(state__in=["reserved", "submitted"]) & Q(place__isnull=True)),
             ),
             models.CheckConstraint(
                 name="reservation_ends",
@@ -510,7 +512,7 @@ class OriginalAccessRow(models.Model):
         constraints: ClassVar = [models.CheckConstraint(name="original_access_reason", condition=~Q(reason=""))]
 
 
-class CalibrationSessionRow(models.Model):
+class RoomRow(models.Model):
     """One dialogue in one category, in the version that is calibrated."""
 
     token = StorableTextField(unique=True)
@@ -518,25 +520,23 @@ class CalibrationSessionRow(models.Model):
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+")
     category = StorableTextField()
     version = HashField()
-    state = models.TextField(default=CalibrationState.VOTING.value)
+    state = models.TextField(default=RoomState.VOTING.value)
     by = StorableTextField()
     created = MomentField()
 
     class Meta:
         """Table and states."""
 
-        db_table = "store_calibration"
+        db_table = "store_room"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                name="calibration_state", condition=Q(state__in=[state.value for state in CalibrationState])
-            ),
+            models.CheckConstraint(name="room_state", condition=Q(state__in=[state.value for state in RoomState])),
         ]
 
 
-class CalibrationVoteRow(models.Model):
+class RoomVoteRow(models.Model):
     """One answer in a calibration session: `ballot` 1 is blind, 2 follows the discussion."""
 
-    calibration = models.ForeignKey(CalibrationSessionRow, on_delete=models.PROTECT, related_name="+", db_index=False)
+    room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
     ballot = models.IntegerField()
     question = StorableTextField()
@@ -549,20 +549,20 @@ class CalibrationVoteRow(models.Model):
     class Meta:
         """Table options: one vote per person, question, turn and ballot."""
 
-        db_table = "store_calibration_vote"
+        db_table = "store_room_vote"
         constraints: ClassVar = [
             models.UniqueConstraint(
-                name="calibration_vote_once", fields=["calibration", "participant", "ballot", "question", "turn"]
+                name="room_vote_once", fields=["room", "participant", "ballot", "question", "turn"]
             ),
             models.CheckConstraint(name="room_vote_ballot", condition=Q(ballot__in=[1, 2])),
             models.CheckConstraint(name="room_vote_outcome", condition=Q(outcome__in=OUTCOMES)),
         ]
 
 
-class CalibrationPostRow(models.Model):
+class RoomPostRow(models.Model):
     """One contribution to the discussion of a calibration session."""
 
-    calibration = models.ForeignKey(CalibrationSessionRow, on_delete=models.PROTECT, related_name="+")
+    room = models.ForeignKey(RoomRow, on_delete=models.PROTECT, related_name="+")
     participant = models.ForeignKey(ParticipantRow, on_delete=models.PROTECT, related_name="+")
     text = StorableTextField()
     created = MomentField()
@@ -570,7 +570,7 @@ class CalibrationPostRow(models.Model):
     class Meta:
         """Table."""
 
-        db_table = "store_calibration_post"
+        db_table = "store_room_post"
 
 
 class ReviewWishRow(models.Model):

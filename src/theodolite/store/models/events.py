@@ -61,7 +61,7 @@ class SessionRow(models.Model):
     application_version = HashField()
     stratum = StorableTextField(default="")
     slot = models.IntegerField()
-    position = models.IntegerField()
+    place = models.IntegerField()
     alias = StorableTextField(default="")
     state = models.TextField(default=SessionState.WAITING.value)
     started = MomentField(null=True)
@@ -71,7 +71,7 @@ class SessionRow(models.Model):
     paused_by_tester = models.BooleanField(default=False)
     paused_by_organiser = models.BooleanField(default=False)
     task_done = models.BooleanField(null=True)
-    imported = models.BooleanField(default=False)
+    brought = models.BooleanField(default=False)
     language = StorableTextField(default="")
 
     class Meta:
@@ -79,7 +79,7 @@ class SessionRow(models.Model):
 
         db_table = "store_session"
         constraints: ClassVar = [
-            models.UniqueConstraint(name="session_position", fields=["study", "participant", "level", "position"]),
+            models.UniqueConstraint(name="session_place", fields=["study", "participant", "level", "place"]),
             models.CheckConstraint(name="session_level", condition=Q(level__in=_LEVELS)),
             models.CheckConstraint(name="session_state", condition=Q(state__in=[s.value for s in SessionState])),
         ]
@@ -240,7 +240,7 @@ class LiveTurnRow(models.Model):
     cause = StorableTextField(default="")
     tries = models.IntegerField(default=1)
     broke = models.BooleanField(default=False)
-    self_identifications = StorableTextField(default="")
+    claims = StorableTextField(default="")
     tokens_in = models.BigIntegerField(default=0)
     tokens_out = models.BigIntegerField(default=0)
     cost_microusd = models.BigIntegerField(null=True)
@@ -260,7 +260,7 @@ class LiveAttemptRow(models.Model):
     """One attempt of a strategy, as a red teamer describes it; number 0 means a strategy without attempts."""
 
     dialogue = models.ForeignKey(LiveDialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
-    position = models.IntegerField()
+    place = models.IntegerField()
     name = StorableTextField()
     number = models.IntegerField()
     description = StorableTextField(default="")
@@ -273,7 +273,7 @@ class LiveAttemptRow(models.Model):
 
         db_table = "store_live_attempt"
         constraints: ClassVar = [
-            models.UniqueConstraint(name="live_attempt_number", fields=["dialogue", "position", "number"]),
+            models.UniqueConstraint(name="live_attempt_number", fields=["dialogue", "place", "number"]),
             models.CheckConstraint(
                 name="live_attempt_outcome", condition=Q(outcome__in=[v.value for v in AttemptOutcome])
             ),

@@ -224,7 +224,7 @@ class DialogueRow(models.Model):
     scenario = StorableTextField()
     scenario_version = HashField()
     level = models.TextField()
-    tester_type = models.TextField()
+    held_by = models.TextField()
     pair_key = HashField()
     cluster = StorableTextField()
     ending = models.TextField()
@@ -239,9 +239,7 @@ class DialogueRow(models.Model):
         db_table = "store_dialogue"
         constraints: ClassVar = [
             models.CheckConstraint(name="dialogue_level", condition=Q(level__in=[v.value for v in Level])),
-            models.CheckConstraint(
-                name="dialogue_tester_type", condition=Q(tester_type__in=[v.value for v in TesterType])
-            ),
+            models.CheckConstraint(name="dialogue_held_by", condition=Q(held_by__in=[v.value for v in TesterType])),
             models.CheckConstraint(name="dialogue_ending", condition=Q(ending__in=[v.value for v in Ending])),
         ]
 
@@ -263,7 +261,7 @@ class DialogueGroupRow(models.Model):
 
 
 class ScriptedEndpointRow(models.Model):
-    """One endpoint of a dialogue with scripted replies instead of a model."""
+    """One endpoint of a dialogue at which a script answered for a model."""
 
     dialogue = models.ForeignKey(DialogueRow, on_delete=models.PROTECT, related_name="+", db_index=False)
     position = models.IntegerField()
@@ -368,7 +366,7 @@ class AnnotationRow(models.Model):
 
     A person who labels by hand does no unit of a run: such a row belongs to its
     dialogue, in whichever run it is, and has no `unit`. `shown` states the order of the
-    annotation in words, and `annotation_no` is its number among the annotator's annotations.
+    sitting in words, and `sitting` is its number among the annotator's sittings.
     """
 
     unit = models.ForeignKey(UnitRow, null=True, on_delete=models.PROTECT, related_name="+")
@@ -382,7 +380,7 @@ class AnnotationRow(models.Model):
     control = models.TextField(default=Control.NOT_ASKED.value)
     answered_as = StorableTextField(default="")
     shown = StorableTextField(default="")
-    annotation_no = models.IntegerField(default=0)
+    sitting = models.IntegerField(default=0)
     created = MomentField()
 
     class Meta:

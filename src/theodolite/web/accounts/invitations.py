@@ -44,7 +44,7 @@ _SIGNER = signing.Signer(salt="theodolite.web.invitation")
 _START = "start"
 
 
-class InvitationStatus(StrEnum):
+class Standing(StrEnum):
     """Status of an invitation."""
 
     OPEN = "open"
@@ -53,13 +53,13 @@ class InvitationStatus(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-def invitation_status(invitation: Invitation) -> InvitationStatus:
+def standing_of(invitation: Invitation) -> Standing:
     """Return the current status of an invitation."""
     if invitation.used_at:
-        return InvitationStatus.USED
+        return Standing.USED
     if invitation.withdrawn_at:
-        return InvitationStatus.WITHDRAWN
-    return InvitationStatus.EXPIRED if invitation.expires_at <= timezone.now() else InvitationStatus.OPEN
+        return Standing.WITHDRAWN
+    return Standing.EXPIRED if invitation.expires_at <= timezone.now() else Standing.OPEN
 
 
 @transaction.atomic
@@ -111,7 +111,7 @@ def is_address(text: str) -> bool:
 def invitation_path(invitation: Invitation) -> str:
     """Return the path of an invitation's link; signed, so that a row's token alone opens nothing."""
     if invitation.hosted is None:
-        return reverse("start", args=[code_for(_START, invitation.token)])
+        return reverse("start", args=[words_for(_START, invitation.token)])
     return reverse("join", args=[_SIGNER.sign(invitation.token)])
 
 
@@ -127,16 +127,16 @@ def invitation_of(signed: str) -> Invitation | None:
 def first_invitation() -> Invitation:
     """Return the invitation of this server's first organiser: the open one, else a new one."""
     for invitation in Invitation.objects.filter(hosted=None, used_at=None, withdrawn_at=None):
-        if invitation_status(invitation) is InvitationStatus.OPEN:
+        if standing_of(invitation) is Standing.OPEN:
             return invitation
     return Invitation.objects.create(expires_at=timezone.now() + FIRST_LASTS)
 
 
-def invitation_of_code(text: str) -> Invitation | None:
+def invitation_of_words(text: str) -> Invitation | None:
     """Return the first organiser's invitation for the token of its link."""
     written = as_written(text)
     mine = Invitation.objects.filter(hosted=None)
-    return next((invitation for invitation in mine if code_for(_START, invitation.token) == written), None)
+    return next((invitation for invitation in mine if words_for(_START, invitation.token) == written), None)
 
 
 @transaction.atomic
@@ -167,9 +167,9 @@ def accept(invitation: Invitation, account: Account) -> Membership | None:
             role in the study.
     """
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
-    status = invitation_status(locked)
-    if status is not InvitationStatus.OPEN:
-        message = f"this invitation is {status}; ask the sender for another one"
+    standing = standing_of(locked)
+    if standing is not Standing.OPEN:
+        message = f"this invitation is {standing}; ask the sender for another one"
         raise Conflict(message)
     locked.used_at = timezone.now()
     if locked.hosted is None:
@@ -197,7 +197,7 @@ def join(account: Account, hosted: HostedStudy, role: Role) -> Membership:
 _PURPOSE = "theodolite.web.words."
 
 
-def code_for(purpose: str, seed: str) -> str:
+def words_for(purpose: str, seed: str) -> str:
     """Return three words and a four-digit number, joined by hyphens: 37 random bits.
 
     Args:
@@ -299,7 +299,7 @@ def give_code(membership: Membership, *, seat: str = "") -> PersonalCode:
 
 def words_of(code: PersonalCode) -> str:
     """Return the words of a code for printing."""
-    return code_for(_CODE, f"{code.token}.{code.number}")
+    return words_for(_CODE, f"{code.token}.{code.number}")
 
 
 def code_path(code: PersonalCode) -> str:

@@ -33,30 +33,30 @@ from django.utils.translation import gettext_lazy as lazy
 from theodolite.domain.errors import Conflict, TheodoliteError
 from theodolite.domain.event import Role
 from theodolite.domain.wording import languages_of
-from theodolite.web.access import account_of, open_to_all, role_home, role_text, signed_in
+from theodolite.web.access import account_of, open_to_all, role_home, role_words, signed_in
 from theodolite.web.accounts.invitations import (
-    InvitationStatus,
     Sent,
+    Standing,
     accept,
     come_in,
     give_code,
     invitation_of,
-    invitation_of_code,
-    invitation_status,
+    invitation_of_words,
+    standing_of,
     take_in,
     take_in_anybody,
     why_shut,
     words_of,
 )
 from theodolite.web.events import TESTERS, event_of, host_all
-from theodolite.web.middleware import INVITED, activate_language, choose, chosen, language_name, page_languages
+from theodolite.web.middleware import INVITED, choose, chosen, language_name, page_languages, speak
 from theodolite.web.models import Account, DisplaySettings, Invitation, Membership, RecruitLink
 from theodolite.web.models.account import GuessCount
 
-_STATUS_TEXTS = {
-    InvitationStatus.USED: lazy("This invitation has been used."),
-    InvitationStatus.EXPIRED: lazy("This invitation has expired."),
-    InvitationStatus.WITHDRAWN: lazy("This invitation was withdrawn."),
+_STANDINGS = {
+    Standing.USED: lazy("This invitation has been used."),
+    Standing.EXPIRED: lazy("This invitation has expired."),
+    Standing.WITHDRAWN: lazy("This invitation was withdrawn."),
 }
 
 
@@ -73,22 +73,22 @@ def join(request: HttpRequest, signed: str) -> HttpResponse:
     request.session[INVITED] = signed
     if invitation.language and not chosen(request):
         choose(request, invitation.language)
-        activate_language(request, page_languages())
+        speak(request, page_languages())
     return _door(request, invitation)
 
 
 @open_to_all
-def start(request: HttpRequest, code: str) -> HttpResponse:
+def start(request: HttpRequest, words: str) -> HttpResponse:
     """Create the first organiser of this server; the server prints the link in its terminal."""
-    invitation = invitation_of_code(code)
+    invitation = invitation_of_words(words)
     if invitation is None:
         raise Http404
     return _door(request, invitation)
 
 
 def _door(request: HttpRequest, invitation: Invitation) -> HttpResponse:
-    if invitation_status(invitation) is not InvitationStatus.OPEN:
-        return _shut(request, str(_STATUS_TEXTS[invitation_status(invitation)]))
+    if standing_of(invitation) is not Standing.OPEN:
+        return _shut(request, str(_STANDINGS[standing_of(invitation)]))
     known = request.user if isinstance(request.user, Account) else None
     kind = NameForm if invitation.role in TESTERS else AccountForm
     posted = request.method == "POST"
@@ -96,7 +96,7 @@ def _door(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     if posted and (known or form.is_valid()):
         return _let_in(request, invitation, known, form)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if posted else HTTPStatus.OK
-    shown = {"invitation": invitation, "role": role_text(invitation.role), "form": form, "known": known}
+    shown = {"invitation": invitation, "role": role_words(invitation.role), "form": form, "known": known}
     return render(request, "web/accounts/join.html", shown, status=status)
 
 
@@ -144,9 +144,9 @@ _COMING = "recruited"
 
 
 @open_to_all
-def code(request: HttpRequest, code: str = "") -> HttpResponse:
+def code(request: HttpRequest, words: str = "") -> HttpResponse:
     """Sign in by an access code; the printed QR code fills it in, and a button submits it."""
-    form = CodeForm(request.POST or None, initial={"code": code})
+    form = CodeForm(request.POST or None, initial={"code": words})
     if request.method != "POST":
         return render(request, "web/accounts/code.html", {"form": form})
     if not ratelimit.consume(request, action=_FAILED, dry_run=True):
@@ -169,7 +169,7 @@ def recruited(request: HttpRequest, link: str) -> HttpResponse:
     recruit_link = get_object_or_404(RecruitLink.objects.select_related("hosted"), token=link)
     if recruit_link.language and not chosen(request):
         choose(request, recruit_link.language)
-        activate_language(request, page_languages())
+        speak(request, page_languages())
     if request.method == "POST" and not ratelimit.consume(request, action=_COMING):
         return _too_many(request)
     try:
@@ -301,7 +301,7 @@ class InvitedOnly(DefaultSocialAccountAdapter):  # type: ignore[misc] # the libr
     def is_open_for_signup(self, request: HttpRequest, _sociallogin: Any) -> bool:
         """Return whether the browser followed an invitation that is still open."""
         invitation = invitation_of(str(request.session.get(INVITED, "")))
-        return invitation is not None and invitation_status(invitation) is InvitationStatus.OPEN
+        return invitation is not None and standing_of(invitation) is Standing.OPEN
 
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Any:
         """Return the account with the identity provider's name for it."""
@@ -326,9 +326,9 @@ class StudyLink:
     address: str
 
     @property
-    def role_text(self) -> str:
+    def role_words(self) -> str:
         """Name of the role."""
-        return role_text(self.role)
+        return role_words(self.role)
 
 
 @signed_in

@@ -163,7 +163,7 @@ def _questions(study: Study, index: CodingIndex, written: WrittenBook) -> Iterat
         if coding.name != written.name
         for cover in coding.covers
     }
-    asked = question_texts(study, index.question_keys)
+    asked = question_texts(study, index.places)
     questions = asked | {cover: cover for cover in written.covers if cover not in asked}
     for key, text in questions.items():
         yield key, text, key in written.covers, others.get(key, "")

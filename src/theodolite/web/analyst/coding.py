@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.assessment.redaction import personal_details
-from theodolite.domain.coding import DISAGREED, TRIED, Code, CodedAnswer, CodedState, CodingWork, QuoteRelease
+from theodolite.domain.coding import DIFFERING, TRIED, Code, CodedAnswer, CodedState, CodingWork, QuoteRelease
 from theodolite.domain.estimate import Estimate
 from theodolite.domain.evidence import listed_evidence
 from theodolite.domain.findings.responses import CoderPair, CodingFinding, ThemeShare
@@ -29,11 +29,11 @@ from theodolite.events.coding import (
     save_coding,
 )
 from theodolite.measurement.study.risks import coding_findings
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 from theodolite.web.analyst.codebooks import book_token
 from theodolite.web.analyst.responses import AnalystContext, Figures, for_analysts, latest_figures
 from theodolite.web.participants import zone_of
-from theodolite.web.rendering import IntervalLine, UnitStrip, listed, number_text, share_line, unit_strip
+from theodolite.web.rendering import ShareLine, UnitStrip, listed, number_words, share_line, unit_strip
 from theodolite.web.senior.home import Pages, page_number
 
 PAGE = 50
@@ -67,8 +67,8 @@ def coding(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
 
 def _uncovered(analyst: AnalystContext, index: CodingIndex) -> list[str]:
     """Return the texts of the open questions with answers and without a codebook."""
-    texts = question_texts(analyst.study, index.question_keys)
-    return [text for key, text in texts.items() if index.work.codebook_for(key) is None]
+    texts = question_texts(analyst.study, index.places)
+    return [text for place, text in texts.items() if index.work.codebook_for(place) is None]
 
 
 def _books(analyst: AnalystContext, work: CodingWork) -> list[tuple[str, str, int]]:
@@ -111,7 +111,7 @@ def answer(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRe
 
 
 def _coding_page(analyst: AnalystContext, project: CodingProject, text: OpenText) -> dict[str, object]:
-    own, book = project.work.own(text.answer, analyst.reader), project.work.codebook_for(text.answer.question_key)
+    own, book = project.work.own(text.answer, analyst.reader), project.work.codebook_for(text.answer.place)
     chosen = own.codes if own else ()
     is_due = own is not None and project.work.is_due(own)
     (stands,) = project.work.coded([text.answer])
@@ -160,7 +160,7 @@ class CodingView:
 @require_GET
 def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse:
     """List the disagreements, those without a discussion first, page by page."""
-    answers, page = analyst.coding_index().disagreements(), page_number(request)
+    answers, page = analyst.coding_index().differing(), page_number(request)
     shown = answers[page * PAGE : (page + 1) * PAGE]
     project = analyst.project_of(shown)
     context = {
@@ -174,7 +174,7 @@ def disagreements(request: HttpRequest, analyst: AnalystContext) -> HttpResponse
 
 def _line(analyst: AnalystContext, project: CodingProject, coded_answer: CodedAnswer) -> DisagreementLine:
     text = project.text_of(coded_answer.answer)
-    book = project.work.codebook_for(coded_answer.answer.question_key)
+    book = project.work.codebook_for(coded_answer.answer.place)
     names = book.names if book else ()
     return DisagreementLine(
         token=analyst.token_of_answer(text.answer),
@@ -191,7 +191,7 @@ def disagreement(request: HttpRequest, analyst: AnalystContext, answer: str) -> 
     """Show both codings of one answer, or record the result of the discussion."""
     project, text = analyst.project_about(answer)
     (stands,) = project.work.coded([text.answer])
-    if stands.state not in DISAGREED:
+    if stands.state not in DIFFERING:
         raise Http404
     if request.method == "POST":
         _record(request, analyst, project, text)
@@ -208,7 +208,7 @@ def _record(request: HttpRequest, analyst: AnalystContext, project: CodingProjec
     rationale = request.POST.get("rationale", "")[:MEMO]
     resolve_disagreement(analyst.store, project, text.answer, codes, by=analyst.reader, rationale=rationale)
     analyst.access.audit(
-        "resolved a coding disagreement", f"answer {analyst.token_of_answer(text.answer)}", action=action
+        "resolved a coding disagreement", f"answer {analyst.token_of_answer(text.answer)}", found=action
     )
 
 
@@ -219,7 +219,7 @@ def _difference_page(
     agreed = stands.resolution.codes if stands.resolution else None
     common = [name for name in stands.codings[0].codes if all(name in coding.codes for coding in stands.codings)]
     chosen = common if agreed is None else agreed
-    book = project.work.codebook_for(text.answer.question_key)
+    book = project.work.codebook_for(text.answer.place)
     return {
         "access": analyst.access,
         "asked": text.asked,
@@ -229,13 +229,13 @@ def _difference_page(
             for letter, coder in zip("ABCDEF", order, strict=False)
         ],
         "codes": [(code, code.name in chosen) for code in (book.codes if book else ())],
-        "resolution": stands.resolution,
+        "found": stands.resolution,
         "agreed": listed(agreed) if agreed is not None else "",
         "state": stands.state.value,
     }
 
 
-MAX_HIDDEN_PARTS = 50
+MOST_WORDS = 50
 """Hidden spans of an answer at most; count."""
 
 
@@ -273,7 +273,7 @@ def quote(request: HttpRequest, analyst: AnalystContext, answer: str) -> HttpRes
     project, text = analyst.project_about(answer)
     if request.method == "POST":
         is_given = request.POST.get("leave") == "give"
-        hidden = request.POST.get("hidden", "").splitlines()[:MAX_HIDDEN_PARTS]
+        hidden = request.POST.get("hidden", "").splitlines()[:MOST_WORDS]
         release_quote(analyst.store, project, text.answer, hidden, by=analyst.reader, is_given=is_given)
         analyst.access.audit("released a quote" if is_given else "withdrew a quote", f"answer {answer}")
         messages.success(request, "The quote is released." if is_given else "The quote is not released.")
@@ -291,7 +291,7 @@ def _quote_page(analyst: AnalystContext, project: CodingProject, text: OpenText)
         "shown": next((quote.text for quote in project.work.quotes if quote.answer == text.answer), ""),
         "hidden": "\n".join(hidden),
         "state": _state(known),
-        "details": [f"{detail.kind.value}: {detail.text}" for detail in personal_details(text.text)],
+        "details": [f"{detail.kind.value}: {detail.words}" for detail in personal_details(text.text)],
     }
 
 
@@ -305,7 +305,7 @@ class ThemeCell:
         open: Missing parts, in words; empty if none.
     """
 
-    line: IntervalLine
+    line: ShareLine
     strip: UnitStrip | None
     open: str
 
@@ -329,7 +329,7 @@ class ThemeGrid:
 class CodedQuestion:
     """One open question with the results of its coding."""
 
-    finding: CodingFinding
+    found: CodingFinding
     states: tuple[tuple[str, int], ...]
     alike: str
     alpha: str
@@ -340,7 +340,7 @@ class CodedQuestion:
     @property
     def is_begun(self) -> bool:
         """Whether any of its answers was coded twice."""
-        return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.finding.states)
+        return any(state not in {CodedState.UNCODED, CodedState.ONCE} for state in self.found.states)
 
 
 def latest_findings(analyst: AnalystContext, n_answers: int) -> Figures:
@@ -374,12 +374,13 @@ def coded_question(coding_finding: CodingFinding) -> CodedQuestion:
     """Return the results of coding one question in displayed form."""
     groups = dict.fromkeys((_attribute(theme), theme.level.value) for theme in coding_finding.themes if theme.group)
     return CodedQuestion(
-        finding=coding_finding,
+        found=coding_finding,
         states=tuple((state.value, n) for state, n in coding_finding.states.items()),
-        alike=number_text(coding_finding.alike),
-        alpha=number_text(coding_finding.alpha),
+        alike=number_words(coding_finding.alike),
+        alpha=number_words(coding_finding.alpha),
         codes=tuple(
-            (code.code, code.n_given, number_text(code.alike), number_text(code.alpha)) for code in coding_finding.codes
+            (code.code, code.n_given, number_words(code.alike), number_words(code.alpha))
+            for code in coding_finding.codes
         ),
         whole=tuple(
             _grid(level, [theme for theme in coding_finding.themes if not theme.group and theme.level.value == level])
@@ -519,9 +520,9 @@ def _pair(question: str, pair: CoderPair, names: dict[str, str]) -> CoderPairLin
         question=question,
         who=f"{names[pair.first]} and {names[pair.second]}",
         n=pair.n,
-        alike=share_line(pair.alike).text,
-        alpha=number_text(pair.alpha),
-        codes=tuple((code.code, share_line(code.alike).text, number_text(code.alpha)) for code in pair.codes),
+        alike=share_line(pair.alike).words,
+        alpha=number_words(pair.alpha),
+        codes=tuple((code.code, share_line(code.alike).words, number_words(code.alpha)) for code in pair.codes),
     )
 
 

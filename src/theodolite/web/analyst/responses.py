@@ -54,7 +54,7 @@ from theodolite.events.context import EventContext, EventStore
 from theodolite.events.results import current_responses, event_evidence, response_counts
 from theodolite.measurement.comparison import Adjustment
 from theodolite.measurement.study.responses import compare_sides, side_model
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 from theodolite.testing.people import event_sessions
 from theodolite.testing.planning import draw_plan
 from theodolite.usecases.measuring import evidence_of, with_people, with_representative_people
@@ -143,10 +143,10 @@ class AnalystContext:
         Raises:
             Http404: If there is no such answer.
         """
-        questions = [(questionnaire.name, question.name) for questionnaire, question in open_questions(self.study)]
+        places = [(questionnaire.name, question.name) for questionnaire, question in open_questions(self.study)]
         keys = self.store.events.sessions.keys(self.study.name)
-        questions_of_session = self.meant(token, ((key, *question) for question in questions for key in keys))
-        project = self.coding_project([questions_of_session[0]])
+        found = self.meant(token, ((key, *place) for place in places for key in keys))
+        project = self.coding_project([found[0]])
         for text in project.texts:
             if self.token_of_answer(text.answer) == token:
                 return project, text
@@ -183,7 +183,7 @@ class AnalystContext:
             with_representative_people(with_people(self.study, labelled), labelled, ()),
             self.event.run,
             sessions,
-            dialogues=[item for _, item in as_planned(self.store.dialogues_of(keys).values(), sessions)],
+            dialogues=[one for _, one in as_planned(self.store.dialogues_of(keys).values(), sessions)],
             annotations=[annotation for key in keys for annotation in about[key]],
             responses=responses,
             assignments=[(annotation.annotator, annotation.dialogue) for annotation in by_hand],
@@ -225,7 +225,7 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     """Call a view as `view(request, analyst, ...)` for readers who are not blinded; a refusal explains the reason."""
 
     @functools.wraps(view)
-    def with_access(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
+    def seated(request: HttpRequest, access: AccessContext, **rest: Any) -> HttpResponse:
         if is_blind(access):
             return render(request, "web/analyst/blind.html", {"access": access}, status=403)
         analyst = AnalystContext(access=access, event=open_event_of(access.hosted).event)
@@ -237,7 +237,7 @@ def for_analysts(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
             messages.warning(request, f"Not done: {error}.".replace("..", "."))
             return redirect(request.path if request.method == "POST" else analyst.address("home"))
 
-    return allowed(*READERS)(with_access)
+    return allowed(*READERS)(seated)
 
 
 def is_blind(access: AccessContext) -> bool:
@@ -319,7 +319,7 @@ PLAIN: dict[str, Callable[[QuestionnaireResponse], str]] = {
     "scenario": lambda response: response.scenario,
     "level": lambda response: response.level.value if response.level else "",
 }
-"""Attributes to compare responses by, in addition to groups of testers."""
+"""Attributes to compare responses by, beside groups of testers."""
 
 
 ADJUSTMENTS: dict[str, tuple[Adjustment, str]] = {
@@ -350,7 +350,7 @@ class SideColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionResults:
+class ResponseBlock:
     """A question with all its results on the page."""
 
     text: str
@@ -372,7 +372,7 @@ class ResponseSelection:
         scenario: Scenario; empty for all.
         by: Groups to compare.
         adjustment: Method that adjusts p-values.
-        has_models: Whether a model of all answers is shown next to each test.
+        has_models: Whether a model of all answers is shown beside each test.
     """
 
     questionnaire: Questionnaire
@@ -424,7 +424,7 @@ LOOK_EVERY_S = 5
 """Time between two looks for large pages that must be computed; seconds."""
 
 FRESH_FOR = timedelta(minutes=1)
-"""Age at which the figures of a page that is in use are computed again."""
+"""Age at which the figures of a page that somebody views are computed again."""
 
 _VIEWED_FOR = timedelta(minutes=5)
 
@@ -453,7 +453,7 @@ class _LargePage:
 
 
 _large_pages: dict[tuple[object, ...], _LargePage] = {}
-"""The large pages of this process that were viewed recently."""
+"""The large pages of this process that somebody has viewed lately."""
 
 
 def latest_figures(
@@ -493,7 +493,7 @@ async def refresh_pages() -> None:
 
 
 def refresh_large_pages() -> None:
-    """Compute the large pages that were viewed recently, and forget the others."""
+    """Compute the large pages that somebody has viewed lately, and forget the others."""
     close_old_connections()
     for key, page in list(_large_pages.items()):
         began = timezone.now()
@@ -518,7 +518,7 @@ def _figures(store: EventStore, study: Study, questionnaire: Questionnaire, quer
 
 
 QUERY = ("by", "level", "scenario", "adjust", "model")
-"""Parameters of the page, in addition to the questionnaire."""
+"""Parameters of the page, beside the questionnaire."""
 
 
 def _choice(query: Mapping[str, str], questionnaire: Questionnaire, own: Responses) -> ResponseSelection:
@@ -564,7 +564,7 @@ def _shown(choice: ResponseSelection, own: Responses) -> dict[str, object]:
         "n_drafts": len(valid) - len(submitted),
         "n_other": len(own) - len(valid),
         "blocks": [
-            _block(comparison, _model_text(choice, comparison, about) if choice.has_models else "")
+            _block(comparison, _model_words(choice, comparison, about) if choice.has_models else "")
             for comparison in comparisons
         ],
         "task": _task(about),
@@ -577,15 +577,15 @@ def _task(about: Responses) -> str:
     return f"{figures.count(whole)} of {figures.count(len(about))} answered all that they were asked" if about else ""
 
 
-def _block(answer_comparison: AnswerComparison, model: str) -> QuestionResults:
+def _block(answer_comparison: AnswerComparison, model: str) -> ResponseBlock:
     sides = tuple(_column(side, answer_comparison) for side in answer_comparison.sides)
     legends = [side.drawn.legend for side in sides if side.drawn]
-    return QuestionResults(
+    return ResponseBlock(
         text=answer_comparison.question.text,
         topic=answer_comparison.question.topic.value if answer_comparison.question.topic else "",
         sides=sides,
         legend=legends[0] if legends else (),
-        test=_test_text(answer_comparison),
+        test=_test_words(answer_comparison),
         pairs=tuple(
             (f"{pair.first} and {pair.second}", _words(pair.test, pair.adjusted_p_value, pair.effect))
             for pair in answer_comparison.pairs
@@ -594,7 +594,7 @@ def _block(answer_comparison: AnswerComparison, model: str) -> QuestionResults:
     )
 
 
-def _model_text(choice: ResponseSelection, compared: AnswerComparison, about: Responses) -> str:
+def _model_words(choice: ResponseSelection, compared: AnswerComparison, about: Responses) -> str:
     """Return the model's comparison of the displayed sides; empty without a comparison."""
     if compared.test is None:
         return ""
@@ -642,7 +642,7 @@ def _middle(spread: AnswerSpread) -> str:
     return f"n {figures.count(spread.n)}, median {middle}, quartiles {low} and {high}"
 
 
-def _test_text(answer_comparison: AnswerComparison) -> str:
+def _test_words(answer_comparison: AnswerComparison) -> str:
     if answer_comparison.test is None:
         return ""
     text = _words(answer_comparison.test, answer_comparison.adjusted_p_value, answer_comparison.effect)

@@ -33,8 +33,8 @@ from theodolite.domain.study_parts import Risk
 from theodolite.events.next_steps import RoleStep, step_of_analyst
 from theodolite.events.results import current_responses, submitted_count
 from theodolite.measurement.study.risks import COMBINED, risk_findings, signs_of
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import detected_text, open_findings_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import found_words, open_words
 from theodolite.usecases.measuring import keep_review, reviews_of
 from theodolite.web.access import AccessContext
 from theodolite.web.analyst.responses import (
@@ -64,7 +64,7 @@ class CategoryLabels:
     """The labels of a dialogue in one category."""
 
     title: str
-    questions: tuple[SideBySide, ...]
+    places: tuple[SideBySide, ...]
 
 
 @for_analysts
@@ -127,7 +127,7 @@ def _category_labels(analyst: AnalystContext, annotations: Sequence[Annotation])
             if answer.replicate == 1
         ]
         if own:
-            yield CategoryLabels(title=humanize(guideline.name), questions=votes_side_by_side(guideline, positions))
+            yield CategoryLabels(title=humanize(guideline.name), places=votes_side_by_side(guideline, positions))
 
 
 LONGEST = 4000
@@ -149,7 +149,7 @@ class RiskLine:
     """One risk with one application at one level, as text."""
 
     where: str
-    result: str
+    found: str
     open: str
     n_records: int
     records: tuple[tuple[str, str], ...]
@@ -172,7 +172,7 @@ class ReviewLine:
     token: str
     risk: str
     level: str
-    result: str = ""
+    found: str = ""
     signs: tuple[str, ...] = ()
 
 
@@ -273,7 +273,7 @@ def _done(analyst: AnalystContext, review: CombinedReview, answers: Sequence[Que
         token=analyst.token_of(review.risk, review.session),
         risk=review.risk,
         level=level.value if level else "",
-        result="materialised" if review.materialised else "not materialised",
+        found="materialised" if review.materialised else "not materialised",
     )
 
 
@@ -305,8 +305,8 @@ def _asked(study: Study, condition: Condition) -> str:
 def _review_line(risk_finding: RiskFinding) -> RiskLine:
     return RiskLine(
         where=f"{risk_finding.application}, {risk_finding.level.value}",
-        result=detected_text(risk_finding),
-        open=open_findings_text(risk_finding),
+        found=found_words(risk_finding),
+        open=open_words(risk_finding),
         n_records=len(risk_finding.materialised),
         records=tuple(
             (record.dialogue or f"session {record.session[:8]}", _by(record.shown_by, len(record.by)))
@@ -405,7 +405,7 @@ def next_step_of_analyst(access: AccessContext) -> NextStepCard | None:
         RoleStep.REVIEW_RISKS: _n_due(analyst),
         RoleStep.CODE_ANSWERS: len(index.waiting(analyst.reader)),
         RoleStep.SETTLE_CODES: sum(state is CodedState.DISPUTED for state in index.states()),
-        RoleStep.WRITE_CODEBOOK: sum(index.work.codebook_for(key) is None for key in index.question_keys),
+        RoleStep.WRITE_CODEBOOK: sum(index.work.codebook_for(place) is None for place in index.places),
     }
     step = step_of_analyst(
         n_submitted=submitted_count(analyst.store, analyst.study),

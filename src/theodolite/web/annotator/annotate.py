@@ -238,7 +238,7 @@ def progress_of(annotator: AnnotatorContext) -> str:
     return f"{done} of about {done + n_reserved + left} today"
 
 
-def translated_page(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPage) -> AnnotationPage:
+def spoken(request: HttpRequest, annotator: AnnotatorContext, page: AnnotationPage) -> AnnotationPage:
     """Return a page in the language of the reader; untranslated categories keep their language."""
     if not chosen(request) and not asked_for(request):
         return page
@@ -537,7 +537,7 @@ def _page(
     problem: str = "",
     start: str = "",
 ) -> HttpResponse:
-    page, task = translated_page(request, annotator, sequence.page), sequence.main
+    page, task = spoken(request, annotator, sequence.page), sequence.main
     marked = page.remarked(problems=problems or {})
     first = start or next(iter(problems or {}), "") or next(iter(marked.all_open), "")
     context = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from django.utils.safestring import SafeString
 
 from theodolite.annotation.rules import worked_examples
-from theodolite.assessment.form_rules import asked as asked_refs
+from theodolite.assessment.form_rules import asked as asked_places
 from theodolite.assessment.form_rules import open_questions, plain_words, sentences
 from theodolite.domain.annotating.quality import Marked
 from theodolite.domain.annotating.work import BlindDialogue, BlindReference, BlindTurn
@@ -37,9 +37,6 @@ Key = str
 
 Questions of further categories on the page have their category and `/` before the name.
 """
-
-WHOLE_DIALOGUE = "Whole dialogue"
-"""Title of the card with the questions about the dialogue as a whole, after the turns of a single category."""
 
 LONGEST_NOTE = 2000
 """Length of a note at most; characters."""
@@ -98,8 +95,8 @@ class AnnotationItem:
     @property
     def suggested(self) -> str:
         """The suggestion as its option shows it; empty if there is none."""
-        text = {option.value: option.text for option in self.field.options}
-        return text.get(self.suggestion, humanize(self.suggestion))
+        words = {option.value: option.words for option in self.field.options}
+        return words.get(self.suggestion, humanize(self.suggestion))
 
     @property
     def text(self) -> str:
@@ -131,7 +128,7 @@ class AnnotationItem:
         options = field.options
         if self.is_reversed and self.question.scale.kind is ScaleKind.CATEGORIES:
             options = field.plain[::-1] + field.aside
-        options = tuple(replace(option, text=humanize(option.text)) for option in options)
+        options = tuple(replace(option, words=humanize(option.words)) for option in options)
         return replace(field, options=options, is_shut=not self.is_asked)
 
     @property
@@ -193,7 +190,7 @@ class PageCard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentenceTurn:
+class SpokenTurn:
     """One turn, cut into sentences."""
 
     number: int
@@ -202,7 +199,7 @@ class SentenceTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FactPage:
+class FactSheet:
     """A source of ground truth, written in Markdown."""
 
     name: str
@@ -273,8 +270,7 @@ class AnnotationPage:
             for group in page.cards:
                 key = (group.turn, "" if group.turn else page.scope or page.title)
                 cards.setdefault(key, []).append((page, group))
-        is_alone = len(self.sequence) == 1 and any(turn for turn, _ in cards)
-        return tuple(_page_card(turn, groups, is_alone=is_alone) for (turn, _), groups in cards.items())
+        return tuple(_page_card(turn, groups) for (turn, _), groups in cards.items())
 
     @property
     def all_open(self) -> tuple[Key, ...]:
@@ -305,17 +301,17 @@ class AnnotationPage:
         return json.dumps(self.all_open)
 
     @property
-    def turns(self) -> tuple[SentenceTurn, ...]:
+    def turns(self) -> tuple[SpokenTurn, ...]:
         """The turns, split into sentences."""
         return tuple(
-            SentenceTurn(number=turn.number, prompt=sentences(turn.prompt), response=sentences(turn.response))
+            SpokenTurn(number=turn.number, prompt=sentences(turn.prompt), response=sentences(turn.response))
             for turn in self.dialogue.turns
         )
 
     @property
-    def facts(self) -> tuple[FactPage, ...]:
+    def facts(self) -> tuple[FactSheet, ...]:
         """The ground truth, source by source."""
-        return tuple(FactPage(name=name, text=text) for name, text in self.dialogue.reference.facts if text.strip())
+        return tuple(FactSheet(name=name, text=text) for name, text in self.dialogue.reference.facts if text.strip())
 
     @property
     def has_reference(self) -> bool:
@@ -336,7 +332,7 @@ class AnnotationPage:
     @property
     def examples(self) -> tuple[ShownExample, ...]:
         """The worked examples of the guidelines."""
-        return tuple(example for page in self.sequence for example in shown_examples(page.guideline))
+        return tuple(_shown(example, page.guideline) for page in self.sequence for example in page.guideline.examples)
 
     def item(self, key: Key) -> AnnotationItem | None:
         """Return the question with a key."""
@@ -387,14 +383,14 @@ def annotation_page(
         title: Title of the page; default: the guideline's humanised name.
         instrument: Questions that replace the guideline's own; None for these.
         order: The displayed order of questions, answers and turns.
-        suggestions: Answers of a judge that are shown next to the questions.
+        suggestions: Answers of a judge that are shown beside the questions.
         scope: Prefix of each question in its key.
     """
     instrument = instrument or guideline.instrument
     turns = [turn.number for turn in dialogue.turns]
     by_ref = {(answer.question, answer.turn): answer for answer in answers}
     suggested = {(answer.question, answer.turn): answer.value or "" for answer in suggestions}
-    is_asked = {(ref.question, ref.turn) for ref in asked_refs(instrument, answers, turns)}
+    is_asked = {(asked_place.question, asked_place.turn) for asked_place in asked_places(instrument, answers, turns)}
 
     def item(question: Question, turn: int | None) -> AnnotationItem:
         ref = (question.name, turn)
@@ -411,7 +407,7 @@ def annotation_page(
 
     cards = tuple(
         ItemGroup(turn=turn, items=tuple(item(question, turn) for question in card.questions))
-        for card, turn in _groups_by_turn(groups_in_order(instrument, order), turns[::-1] if order.turns else turns)
+        for card, turn in _placed(groups_in_order(instrument, order), turns[::-1] if order.turns else turns)
     )
     still_open = open_questions(instrument, answers, turns)
     return AnnotationPage(
@@ -425,13 +421,13 @@ def annotation_page(
     )
 
 
-def _page_card(turn: int | None, groups: Sequence[tuple[AnnotationPage, ItemGroup]], *, is_alone: bool) -> PageCard:
+def _page_card(turn: int | None, groups: Sequence[tuple[AnnotationPage, ItemGroup]]) -> PageCard:
     sections: dict[Key, list[tuple[AnnotationPage, ItemGroup]]] = {}
     for page, group in groups:
         sections.setdefault(page.scope, []).append((page, group))
     return PageCard(
         turn=turn,
-        title=f"Turn {turn}" if turn else WHOLE_DIALOGUE if is_alone else groups[0][0].title,
+        title=f"Turn {turn}" if turn else groups[0][0].title,
         sections=tuple(
             CardSection(title=own[0][0].title, language=own[0][0].language, groups=tuple(group for _, group in own))
             for own in sections.values()
@@ -445,26 +441,21 @@ def in_sequence(pages: Sequence[AnnotationPage]) -> AnnotationPage:
     return replace(pages[index], before=tuple(pages[:index]), after=tuple(pages[index + 1 :]))
 
 
-def _groups_by_turn(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[QuestionGroup, int | None]]:
-    result: list[tuple[QuestionGroup, int | None]] = []
-    pending: list[QuestionGroup] = []
+def _placed(cards: Sequence[QuestionGroup], turns: Sequence[int]) -> list[tuple[QuestionGroup, int | None]]:
+    placed: list[tuple[QuestionGroup, int | None]] = []
+    beside: list[QuestionGroup] = []
     for card in cards:
         if card.question.level is QuestionLevel.TURN:
-            pending.append(card)
+            beside.append(card)
             continue
-        result += [(group, turn) for turn in turns for group in pending]
-        pending = []
-        result.append((card, None))
-    return result + [(group, turn) for turn in turns for group in pending]
+        placed += [(group, turn) for turn in turns for group in beside]
+        beside = []
+        placed.append((card, None))
+    return placed + [(group, turn) for turn in turns for group in beside]
 
 
 def _in_page_order(cards: Sequence[ItemGroup], keys: set[Key]) -> tuple[Key, ...]:
     return tuple(item.key for card in cards for item in card.items if item.key in keys)
-
-
-def shown_examples(guideline: Guideline) -> tuple[ShownExample, ...]:
-    """Return the worked examples of a guideline as pages show them."""
-    return tuple(_shown(example, guideline) for example in guideline.examples)
 
 
 def _shown(example: Example, guideline: Guideline) -> ShownExample:
@@ -550,13 +541,13 @@ def turns_of(text: str) -> tuple[BlindTurn, ...]:
     parts = [("reply", pieces[0])] if pieces[0].strip() else []
     parts += list(zip((piece.lower() for piece in pieces[1::2]), pieces[2::2], strict=True))
     pairs: list[list[str]] = []
-    for speaker, part in parts:
-        if speaker in _USERS:
-            pairs.append([part.strip(), ""])
+    for who, words in parts:
+        if who in _USERS:
+            pairs.append([words.strip(), ""])
         elif pairs and not pairs[-1][1]:
-            pairs[-1][1] = part.strip()
+            pairs[-1][1] = words.strip()
         else:
-            pairs.append(["", part.strip()])
+            pairs.append(["", words.strip()])
     return tuple(
         BlindTurn(number=number, prompt=prompt, response=two) for number, (prompt, two) in enumerate(pairs, start=1)
     )

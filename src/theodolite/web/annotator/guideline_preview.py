@@ -37,7 +37,7 @@ class GuidelinePreview:
     Attributes:
         guideline: The guideline.
         title: Its displayed title.
-        reference: Reference texts next to the questions.
+        reference: Reference texts beside the questions.
         context: Values that the template needs.
         sent: Answers of the page so far, by field.
         template: The template.

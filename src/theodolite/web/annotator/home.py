@@ -25,7 +25,7 @@ from theodolite.annotation.assignment import CategoryCount, next_work, own_count
 from theodolite.annotation.records import RecordCache
 from theodolite.annotation.rules import REST_AFTER_MIN, steps_of
 from theodolite.domain.annotating.quality import AnnotatorStep, CategoryReadiness, StepStatus
-from theodolite.domain.annotating.work import QueueDesign
+from theodolite.domain.annotating.work import QueueDesign, Reservation
 from theodolite.domain.errors import Conflict, InputError, NotFound
 from theodolite.domain.event import AcknowledgedText, PersonProfile, Role
 from theodolite.domain.identity import digest
@@ -186,12 +186,12 @@ class OwnCategory:
     """A category in the progress list: its title, and the annotator's state."""
 
     title: str
-    readiness: CategoryReadiness
+    standing: CategoryReadiness
 
     @property
     def next_example(self) -> int:
         """Index of the next example to practise; the first one again if all are done."""
-        return self.readiness.to_practise[0] if self.readiness.to_practise else 1
+        return self.standing.to_practise[0] if self.standing.to_practise else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +230,7 @@ def onboarding_view(annotator: AnnotatorContext) -> OnboardingView:
     return OnboardingView(
         steps=tuple(map(StepView, steps_of(design, onboarding))),
         categories=tuple(
-            OwnCategory(title=humanize(category.category), readiness=category) for category in onboarding.categories
+            OwnCategory(title=humanize(category.category), standing=category) for category in onboarding.categories
         ),
         background=design.background,
         rules=design.rules,
@@ -376,6 +376,16 @@ def _as_sent(person_profile: PersonProfile | None) -> dict[str, str]:
     return {"expertise": person_profile.expertise, "languages": ", ".join(person_profile.languages), "groups": groups}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastOne:
+    """A recent submission of the annotator."""
+
+    title: str
+    address: str
+    submitted: datetime | None
+    is_open: bool
+
+
 @allowed(Role.ANNOTATOR)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Show the annotator's home page."""
@@ -396,25 +406,25 @@ def _next_step(annotator: AnnotatorContext, work: Mapping[str, Any]) -> NextStep
         annotator: The annotator.
         work: The work as the page shows it, see `_at_work`.
     """
-    onboarding, returned, calibrations, n_left = work["way"], work["returned"], work["calibrations"], work["n_left"]
+    onboarding, returned, rooms, n_left = work["way"], work["returned"], work["rooms"], work["n_left"]
     step = step_of_annotator(
         has_queue=True,
         n_returned=len(returned),
         has_open=work["held"] is not None,
-        n_calibrations=len(calibrations),
+        n_rooms=len(rooms),
         is_cleared=onboarding.is_cleared,
         n_left=n_left,
     )
     steps_left = sum(not step.status.is_done for step in onboarding.steps[:-1])
     counts = {
         RoleStep.REVISE_ANNOTATION: len(returned),
-        RoleStep.VOTE: len(calibrations),
+        RoleStep.VOTE: len(rooms),
         RoleStep.QUALIFY: steps_left,
         RoleStep.ANNOTATE: n_left,
     }
     addresses = {
         RoleStep.REVISE_ANNOTATION: returned[0][0] if returned else "",
-        RoleStep.VOTE: calibrations[0][1] if calibrations else "",
+        RoleStep.VOTE: rooms[0][1] if rooms else "",
         RoleStep.QUALIFY: "#stage",
     }
     return next_step_card(step, annotator.access.hosted.token, n=counts.get(step, 1), address=addresses.get(step, ""))
@@ -424,6 +434,7 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
     counts = own_counts(annotator.records, annotator.queue, annotator.participant)
     n_left = sum(count.n_left for count in counts)
     pace = own_pace(annotator.queue, annotator.participant, n_left)
+    last = assignment.last_ones(annotator.queue, annotator.participant)
     return {
         "categories": [(humanize(count.name), count) for count in counts],
         "n_left": n_left,
@@ -436,10 +447,11 @@ def _at_work(request: HttpRequest, annotator: AnnotatorContext) -> dict[str, obj
             (annotator.address("annotation", reservation=check.reservation), check.comment)
             for check in quality.returned_to(annotator.queue, annotator.participant)
         ],
-        "calibrations": [
-            (humanize(category), annotator.address("calibration", calibration=token))
-            for token, category, _ in review.calibrations(annotator.queue, is_open=True)
+        "rooms": [
+            (humanize(category), annotator.address("room", room=token))
+            for token, category, _ in review.rooms(annotator.queue, is_open=True)
         ],
+        "last_ones": [_last(annotator, task) for task in last],
         "totals": _totals(counts),
     }
 
@@ -466,6 +478,15 @@ def _in_words(minutes: float | None) -> str:
 
 def _totals(counts: tuple[CategoryCount, ...]) -> dict[str, int]:
     return {"done": sum(count.n_done for count in counts), "today": sum(count.n_today for count in counts)}
+
+
+def _last(annotator: AnnotatorContext, reservation: Reservation) -> LastOne:
+    return LastOne(
+        title=humanize(reservation.category),
+        address=annotator.address("annotation", reservation=reservation.token),
+        submitted=reservation.submitted,
+        is_open=reservation.is_open,
+    )
 
 
 _BACKEND = "allauth.account.auth_backends.AuthenticationBackend"

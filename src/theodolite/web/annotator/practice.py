@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from theodolite.annotation import quality, review
 from theodolite.annotation.quality import BACKGROUND, RULES
 from theodolite.annotation.rules import examples_for
-from theodolite.domain.annotating.discrepancy import CalibrationSession, CalibrationState
+from theodolite.domain.annotating.discrepancy import CalibrationRoom, RoomState
 from theodolite.domain.annotating.quality import QualificationResult
 from theodolite.domain.annotation import Answer
 from theodolite.domain.event import Role
@@ -144,7 +144,7 @@ def practice(request: HttpRequest, annotator: AnnotatorContext, category: str, e
     """Practise on a worked example, with feedback on each answer."""
     guideline, version = _guideline(annotator, category)
     indices = examples_for(guideline)[0]
-    index = _example_index(indices, example)
+    index = _place(indices, example)
     page = _page(
         request, f"practice {version} {index}", guideline, index, _around(annotator, f"Practice: {humanize(category)}")
     )
@@ -190,7 +190,7 @@ def qualify(request: HttpRequest, annotator: AnnotatorContext, category: str, ex
     """Present the test of a category, example by example; the last example ends the attempt."""
     guideline, version = _guideline(annotator, category)
     indices = quality.next_test(annotator.records, version, annotator.participant)
-    index = _example_index(indices, example)
+    index = _place(indices, example)
     page = _page(
         request, f"test {version} {index}", guideline, index, _around(annotator, f"Test: {humanize(category)}")
     )
@@ -227,7 +227,7 @@ def result(request: HttpRequest, annotator: AnnotatorContext, category: str) -> 
     if last_result is None:
         return redirect(annotator.address("home"))
     is_open = category in quality.onboarding(annotator.records, annotator.queue, annotator.participant).open_to
-    context = {"access": annotator.access, "title": humanize(category), "result": last_result, "is_open": is_open}
+    context = {"access": annotator.access, "title": humanize(category), "found": last_result, "is_open": is_open}
     return render(request, "web/annotator/result.html", context)
 
 
@@ -259,7 +259,7 @@ def _guideline(annotator: AnnotatorContext, category: str) -> tuple[Guideline, s
     return annotator.records.guideline(design_category.version), design_category.version
 
 
-def _example_index(indices: tuple[int, ...], example: int) -> int:
+def _place(indices: tuple[int, ...], example: int) -> int:
     if not 1 <= example <= len(indices):
         raise Http404
     return indices[example - 1]
@@ -284,71 +284,66 @@ def _around(annotator: AnnotatorContext, title: str) -> ExampleFrame:
 @allowed(Role.ANNOTATOR, Role.SENIOR)
 @require_GET
 @annotator_view
-def calibration(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
+def room(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
     """Show a calibration session: the number of votes, and after the reveal all votes and posts."""
-    seen = _seen(annotator, calibration)
+    seen = _seen(annotator, room)
     context = {
         "access": annotator.access,
-        "calibration": seen,
+        "room": seen,
         "title": humanize(seen.guideline.name),
         "page": annotation_page(seen.guideline, seen.dialogue, seen.own),
         "has_voted": bool(seen.own),
-        "is_open": seen.state is not CalibrationState.CLOSED,
-        "may_vote": seen.state is CalibrationState.VOTING
-        or (seen.state is CalibrationState.REVEALED and bool(seen.own)),
+        "is_open": seen.state is not RoomState.CLOSED,
+        "may_vote": seen.state is RoomState.VOTING or (seen.state is RoomState.REVEALED and bool(seen.own)),
         "before": votes_side_by_side(seen.guideline, seen.before),
         "after": votes_side_by_side(seen.guideline, seen.after) if seen.after != seen.before else (),
         "is_senior": annotator.access.role is Role.SENIOR,
     }
-    return render(request, "web/annotator/calibration.html", context)
+    return render(request, "web/annotator/room.html", context)
 
 
 @allowed(Role.ANNOTATOR, Role.SENIOR)
 @require_http_methods(["GET", "POST"])
 @annotator_view
-def vote(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
+def vote(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
     """Vote in a calibration session, on the annotation page."""
-    seen = _seen(annotator, calibration)
-    title = f"Calibration: {humanize(seen.guideline.name)}"
+    seen = _seen(annotator, room)
+    title = f"Room: {humanize(seen.guideline.name)}"
     page = SessionAnnotationPage(
         request,
-        f"calibration session {calibration} {seen.state.value}",
+        f"room {room} {seen.state.value}",
         lambda answers: annotation_page(seen.guideline, seen.dialogue, answers, title),
     )
     page.begin_with({question_key(answer.question, answer.turn): submitted_value(answer) for answer in seen.own})
-    frame = Frame(
-        address=annotator.address("calibration_vote", calibration=calibration),
-        progress=f"{seen.n_voted} voted",
-        is_work=False,
-    )
+    frame = Frame(address=annotator.address("room_vote", room=room), progress=f"{seen.n_voted} voted", is_work=False)
     is_read = request.method == "GET" or page.take()
     if wants_json(request):
         return page.as_json()
     if request.method == "GET" or not is_read:
         return page.shown(annotator.access, frame)
     if "submit" not in request.POST:
-        return redirect(annotator.address("calibration_vote", calibration=calibration))
+        return redirect(annotator.address("room_vote", room=room))
     open_keys = set(page.annotation_page.asked)
     answers = answers_from({key: value for key, value in page.given.items() if key in open_keys})
-    if review.vote(annotator.records, calibration, annotator.participant, answers):
+    if review.vote(annotator.records, room, annotator.participant, answers):
         return page.shown(annotator.access, frame, problem="Not saved: some questions are not answered.")
     page.forget()
     messages.success(request, "Your votes are saved.")
-    return redirect(annotator.address("calibration", calibration=calibration))
+    return redirect(annotator.address("room", room=room))
 
 
 @allowed(Role.ANNOTATOR, Role.SENIOR)
 @require_POST
 @annotator_view
-def say(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
+def say(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
     """Contribute to the discussion."""
-    _seen(annotator, calibration)
-    review.say(calibration, annotator.participant, request.POST.get("text", "")[:2000])
-    return redirect(annotator.address("calibration", calibration=calibration))
+    _seen(annotator, room)
+    review.say(room, annotator.participant, request.POST.get("text", "")[:2000])
+    return redirect(annotator.address("room", room=room))
 
 
-def _seen(annotator: AnnotatorContext, token: str) -> CalibrationSession:
+def _seen(annotator: AnnotatorContext, token: str) -> CalibrationRoom:
     """Return a calibration session of this study's queue; others answer 404."""
-    if token not in {token for token, _, _ in review.calibrations(annotator.queue)}:
+    if token not in {token for token, _, _ in review.rooms(annotator.queue)}:
         raise Http404
-    return review.calibration(annotator.records, token, annotator.participant)
+    return review.room(annotator.records, token, annotator.participant)

@@ -41,10 +41,10 @@ from theodolite.web.senior.home import own_item
 
 router = Router(tags=["Annotations"])
 
-RequestErrorEntry = dict[str, Any]
-"""One error of a request, as JSON takes it."""
+RequestFault = dict[str, Any]
+"""One fault of a request, as JSON takes it."""
 
-_QuestionRef = tuple[str, int | None]
+_Place = tuple[str, int | None]
 """A question, and the turn that it is about; None for the dialogue."""
 
 
@@ -57,7 +57,7 @@ def next_task(request: HttpRequest, study: str, query: Query[task_records.TaskQu
         raise Conflict(message)
     known = [category.name for category in annotator.design.categories]
     if query.category and query.category not in known:
-        raise refused([_error_entry("query.category", f"one of {', '.join(known)}", query.category, known)])
+        raise refused([_fault("query.category", f"one of {', '.join(known)}", query.category, known)])
     reservation = assignment.next_work(
         annotator.records, annotator.queue, annotator.participant, category=query.category
     )
@@ -105,7 +105,7 @@ def _annotator(request: HttpRequest, operation: str, study: str) -> AnnotatorCon
     """Return the context of the annotator who sends a request.
 
     Raises:
-        NotFound: If the study has no queue, or the owner of the token is not an annotator in it.
+        NotFound: If the study has no queue, or the owner of the token is no annotator in it.
     """
     annotator = annotator_context(permitted(request, operation, study))
     if annotator is None:
@@ -129,7 +129,7 @@ def _task(annotator: AnnotatorContext, token: str) -> dict[str, Any]:
         "dialogue": _dialogue(task.dialogue),
         "questions": [_question(item) for item in page_of_task(task).items],
         "answers": [_answer(answer) for answer in task.answers],
-        "open": [{"question": ref.question, "turn": ref.turn} for ref in task.open],
+        "open": [{"question": place.question, "turn": place.turn} for place in task.open],
     }
 
 
@@ -185,31 +185,31 @@ def _answers(task: AnnotatorTask, body: task_records.TaskAnswers) -> list[Answer
         ApiProblem: If any is refused, or a question of a submission is open; names all errors.
     """
     items = {(item.question.name, item.turn): item for item in page_of_task(task).items}
-    read: dict[_QuestionRef, Answer] = {}
-    positions: dict[_QuestionRef, int] = {}
-    errors: list[RequestErrorEntry] = []
+    read: dict[_Place, Answer] = {}
+    positions: dict[_Place, int] = {}
+    faults: list[RequestFault] = []
     for number, sent in enumerate(body.answers):
-        at, ref = f"body.answers.{number}", (sent.question, sent.turn)
-        item = items.get(ref)
+        at, place = f"body.answers.{number}", (sent.question, sent.turn)
+        item = items.get(place)
         if item is None:
-            errors.append(_unknown_question(at, sent, items))
-        elif ref in read:
-            errors.append(_error_entry(at, "one answer to each question and turn", _ref_text(ref)))
+            faults.append(_unknown_place(at, sent, items))
+        elif place in read:
+            faults.append(_fault(at, "one answer to each question and turn", _place_text(place)))
         else:
-            positions[ref] = number
-            read[ref], error_entry = _read(at, sent, item, task.dialogue)
-            errors += error_entry
-    errors += _needless(task, read, positions)
-    errors += _missing(task, read) if body.submit else []
-    if errors:
-        raise refused(errors)
+            positions[place] = number
+            read[place], fault = _read(at, sent, item, task.dialogue)
+            faults += fault
+    faults += _needless(task, read, positions)
+    faults += _missing(task, read) if body.submit else []
+    if faults:
+        raise refused(faults)
     return list(read.values())
 
 
 def _read(
     at: str, sent: task_records.AnswerInput, item: AnnotationItem, dialogue: BlindDialogue
-) -> tuple[Answer, list[RequestErrorEntry]]:
-    """Return an answer; an unreadable one with its error."""
+) -> tuple[Answer, list[RequestFault]]:
+    """Return an answer; an unreadable one with its fault."""
     fields = dict(zip(item.fields, (sent.value.strip(), "\n".join(sent.quotes), sent.note.strip()), strict=True))
     try:
         answer = parse_item(fields, item, dialogue)
@@ -223,72 +223,67 @@ def _read(
     if scale.kind is ScaleKind.DECIMALS:
         expected = " or ".join([f"a number from {scale.lowest} to {scale.highest}", *known])
     unread = Answer(question=item.question.name, turn=item.turn, outcome=Outcome.UNPARSEABLE)
-    return unread, [_error_entry(f"{at}.value", expected, sent.value, known)]
+    return unread, [_fault(f"{at}.value", expected, sent.value, known)]
 
 
-def _unknown_question(
-    at: str, sent: task_records.AnswerInput, items: Mapping[_QuestionRef, AnnotationItem]
-) -> RequestErrorEntry:
+def _unknown_place(at: str, sent: task_records.AnswerInput, items: Mapping[_Place, AnnotationItem]) -> RequestFault:
     names = list(dict.fromkeys(question for question, _ in items))
     if sent.question not in names:
-        return _error_entry(f"{at}.question", f"one of {', '.join(names)}", sent.question, names)
+        return _fault(f"{at}.question", f"one of {', '.join(names)}", sent.question, names)
     turns = [turn for question, turn in items if question == sent.question]
     expected = "no turn: the question is about the dialogue"
     if turns != [None]:
         expected = f"one of {', '.join(map(str, sorted(turn for turn in turns if turn)))}"
-    return _error_entry(f"{at}.turn", expected, "null" if sent.turn is None else str(sent.turn))
+    return _fault(f"{at}.turn", expected, "null" if sent.turn is None else str(sent.turn))
 
 
 def _needless(
-    task: AnnotatorTask, read: Mapping[_QuestionRef, Answer], positions: Mapping[_QuestionRef, int]
-) -> list[RequestErrorEntry]:
-    """Return the errors of answers to follow-ups that the other answers do not open."""
+    task: AnnotatorTask, read: Mapping[_Place, Answer], positions: Mapping[_Place, int]
+) -> list[RequestFault]:
+    """Return the faults of answers to follow-ups that the other answers do not open."""
     instrument, turns = task.guideline.instrument, [turn.number for turn in task.dialogue.turns]
-    is_asked = {(ref.question, ref.turn) for ref in asked(instrument, list(read.values()), turns)}
+    is_asked = {(place.question, place.turn) for place in asked(instrument, list(read.values()), turns)}
     return [
-        _error_entry(
+        _fault(
             f"body.answers.{number}",
-            f"no answer: the question is asked only {condition_text(instrument.question(ref[0]))}",
-            _ref_text(ref),
+            f"no answer: the question is asked only {condition_text(instrument.question(place[0]))}",
+            _place_text(place),
         )
-        for ref, number in positions.items()
-        if ref not in is_asked
+        for place, number in positions.items()
+        if place not in is_asked
     ]
 
 
-def _missing(task: AnnotatorTask, read: Mapping[_QuestionRef, Answer]) -> list[RequestErrorEntry]:
-    """Return the errors of questions without an answer."""
+def _missing(task: AnnotatorTask, read: Mapping[_Place, Answer]) -> list[RequestFault]:
+    """Return the faults of questions without an answer."""
     turns = [turn.number for turn in task.dialogue.turns]
     still_open = open_questions(task.guideline.instrument, list(read.values()), turns)
     return [
-        _error_entry("body.answers", f"an answer to {_ref_text((ref.question, ref.turn))}", "none")
-        for ref in still_open
-        if (ref.question, ref.turn) not in read
+        _fault("body.answers", f"an answer to {_place_text((place.question, place.turn))}", "none")
+        for place in still_open
+        if (place.question, place.turn) not in read
     ]
 
 
-def _ref_text(ref: _QuestionRef) -> str:
-    question, turn = ref
+def _place_text(place: _Place) -> str:
+    question, turn = place
     return f"`{question}`" if turn is None else f"`{question}` in turn {turn}"
 
 
-def _error_entry(where: str, expected: str, came: str, known: Sequence[str] = ()) -> RequestErrorEntry:
+def _fault(where: str, expected: str, came: str, known: Sequence[str] = ()) -> RequestFault:
     return {"where": where, "expected": f"{expected}{did_you_mean(came[:80], known)}", "came": came[:200]}
 
 
-def refused(errors: Sequence[RequestErrorEntry], *, outcome: str = "nothing was stored") -> ApiProblem:
-    """Return the refusal of a request that names all its errors.
+def refused(faults: Sequence[RequestFault], *, outcome: str = "nothing was stored") -> ApiProblem:
+    """Return the refusal of a request that names all its faults.
 
     Args:
-        errors: The errors.
+        faults: The faults.
         outcome: Consequence of the refusal.
     """
-    shown = "; ".join(
-        f"`{error_entry['where']}`: expected {error_entry['expected']}; got {error_entry['came']}"
-        for error_entry in errors[:3]
-    )
-    more = f"; and {len(errors) - 3} more, all in `errors`" if len(errors) > 3 else ""
-    return ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{outcome}: {shown}{more}", errors=errors)
+    shown = "; ".join(f"`{fault['where']}`: expected {fault['expected']}; got {fault['came']}" for fault in faults[:3])
+    more = f"; and {len(faults) - 3} more, all in `errors`" if len(faults) > 3 else ""
+    return ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, f"{outcome}: {shown}{more}", errors=faults)
 
 
 @router.get("studies/{study}/queue", **documented("list_queue", task_records.QueueList))
@@ -315,22 +310,22 @@ def list_queue(request: HttpRequest, study: str, query: Query[task_records.Queue
 def read_queue_item(request: HttpRequest, study: str, item: str) -> dict[str, Any]:
     """Return a dialogue in one category as the page of its review shows it: blinded and redacted."""
     senior = _annotator(request, "read_queue_item", study)
-    page = review.review_page(senior.records, own_item(senior, item), senior.participant)
-    resolved = {(resolution.question, resolution.turn) for resolution in page.resolutions}
+    sheet = review.review_sheet(senior.records, own_item(senior, item), senior.participant)
+    resolved = {(resolution.question, resolution.turn) for resolution in sheet.resolutions}
     senior.access.audit("read dialogue by API", f"item {item}", token=token_of(request).token)
     return {
         "id": item,
-        "category": page.guideline.name,
-        "guideline_version": version_of(page.guideline),
-        "is_under_review": page.is_frozen,
-        "dialogue": _dialogue(page.dialogue),
+        "category": sheet.guideline.name,
+        "guideline_version": version_of(sheet.guideline),
+        "is_under_review": sheet.is_frozen,
+        "dialogue": _dialogue(sheet.dialogue),
         "disputes": [
             {
                 "question": discrepancy.question,
                 "turn": discrepancy.turn,
                 "is_resolved": (discrepancy.question, discrepancy.turn) in resolved,
             }
-            for discrepancy in page.discrepancies
+            for discrepancy in sheet.discrepancies
         ],
     }
 
@@ -342,20 +337,20 @@ def _queue_filter(reader: AnnotatorContext, query: task_records.QueueQuery) -> D
         ApiProblem: If it names something that the queue does not have; names all errors.
     """
     name, sign, value = query.group.partition("=")
-    errors = []
+    faults = []
     if query.group and not sign:
-        errors.append(_error_entry("query.group", "a name, `=` and a value", query.group))
+        faults.append(_fault("query.group", "a name, `=` and a value", query.group))
     known = {
         "scenario": (query.scenario, scenarios_in(reader.queue)),
         "category": (query.category, [category.name for category in reader.design.categories]),
     }
-    errors += [
-        _error_entry(f"query.{key}", f"one of {', '.join(names)}", asked_for, names)
+    faults += [
+        _fault(f"query.{key}", f"one of {', '.join(names)}", asked_for, names)
         for key, (asked_for, names) in known.items()
         if asked_for and asked_for not in names
     ]
-    if errors:
-        raise refused(errors, outcome="nothing was read")
+    if faults:
+        raise refused(faults, outcome="nothing was read")
     return DialogueFilter(
         scenario=query.scenario,
         level=query.level,
@@ -364,7 +359,7 @@ def _queue_filter(reader: AnnotatorContext, query: task_records.QueueQuery) -> D
         disputed=query.disputed,
         flag=query.flag,
         group=(name, value) if sign else None,
-        text=query.text,
+        words=query.text,
     )
 
 
@@ -398,58 +393,58 @@ def import_labels(request: HttpRequest, study: str, body: task_records.LabelsInp
     """Store labels of a person from another tool, all or none; equal ones change nothing."""
     access = permitted(request, "import_labels", study)
     context = study_context_of(open_event_of(access.hosted), access.hosted.folder, server_store())
-    errors = _unfit(body, context.loaded.study)
-    if errors:
-        raise refused(errors)
+    faults = _unfit(body, context.loaded.study)
+    if faults:
+        raise refused(faults)
     rows = list(_rows(body))
     try:
         stored = import_label_rows(context, [row for _, row in rows], by=body.annotator)
     except InvalidStudyError as error:
-        errors = [
+        found = [
             {
-                "where": rows[error_entry.line - 1][0],
-                "expected": error_entry.message,
-                "came": rows[error_entry.line - 1][1]["answer"][:200],
+                "where": rows[fault.line - 1][0],
+                "expected": fault.message,
+                "came": rows[fault.line - 1][1]["answer"][:200],
             }
-            for error_entry in error.located_diagnostics
+            for fault in error.placed
         ]
-        message = f"nothing was stored: {errors[0]['where']}: {errors[0]['expected']}"
-        raise ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, message, errors=errors) from error
+        message = f"nothing was stored: {found[0]['where']}: {found[0]['expected']}"
+        raise ApiProblem(HTTPStatus.UNPROCESSABLE_ENTITY, message, errors=found) from error
     counts = {"new": len(stored.new), "revised": len(stored.revised), "unchanged": stored.unchanged}
     token = token_of(request).token
     access.audit("imported labels by API", f"study {access.hosted.token}", token=token, by=body.annotator, **counts)
     return counts
 
 
-def _unfit(body: task_records.LabelsInput, study: Study) -> list[RequestErrorEntry]:
-    """Return the errors of the annotator, the guidelines and their versions."""
+def _unfit(body: task_records.LabelsInput, study: Study) -> list[RequestFault]:
+    """Return the faults of the annotator, the guidelines and their versions."""
     own = {annotator.name: annotator for annotator in study.annotators}
     person, guidelines = own.get(body.annotator), {guideline.name: guideline for guideline in study.guidelines}
     if person is not None and not person.by_hand:
         expected = "the name of a person; judges answer in runs of the study"
-        return [_error_entry("body.annotator", expected, body.annotator)]
+        return [_fault("body.annotator", expected, body.annotator)]
     known = [person.guideline] if person is not None else list(guidelines)
-    errors = []
-    for number, annotation in enumerate(body.annotations):
+    faults = []
+    for number, one in enumerate(body.annotations):
         at = f"body.annotations.{number}"
-        if annotation.guideline not in known:
-            errors.append(_error_entry(f"{at}.guideline", f"one of {', '.join(known)}", annotation.guideline, known))
-        elif annotation.guideline_version != (version := version_of(guidelines[annotation.guideline])):
-            errors.append(_error_entry(f"{at}.guideline_version", version, annotation.guideline_version))
-    return errors
+        if one.guideline not in known:
+            faults.append(_fault(f"{at}.guideline", f"one of {', '.join(known)}", one.guideline, known))
+        elif one.guideline_version != (version := version_of(guidelines[one.guideline])):
+            faults.append(_fault(f"{at}.guideline_version", version, one.guideline_version))
+    return faults
 
 
 def _rows(body: task_records.LabelsInput) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield place and row of each answer."""
-    for number, annotation in enumerate(body.annotations):
-        for position, answer in enumerate(annotation.answers):
+    for number, one in enumerate(body.annotations):
+        for position, answer in enumerate(one.answers):
             yield (
                 f"body.annotations.{number}.answers.{position}",
                 {
-                    "item": annotation.dialogue,
+                    "item": one.dialogue,
                     "turn": "" if answer.turn is None else str(answer.turn),
-                    "guideline": annotation.guideline,
-                    "version": annotation.guideline_version[:SHORT],
+                    "guideline": one.guideline,
+                    "version": one.guideline_version[:SHORT],
                     "question": answer.question,
                     "answer": answer.value,
                     "reason": answer.reason,

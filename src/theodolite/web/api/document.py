@@ -172,10 +172,7 @@ def _success(name: str, status: str, response: Json, schemas: Json) -> Json:
     if name in _RAW:
         text, examples = _RAW[name]
         (content,) = response["content"].values()
-        return {
-            "description": text,
-            "content": {kind: content | {"example": example} for kind, example in examples.items()},
-        }
+        return {"description": text, "content": {kind: content | {"example": one} for kind, one in examples.items()}}
     (content,) = response["content"].values()
     record = schemas[content["schema"]["$ref"].rpartition("/")[2]]
     content["example"] = example_of(content["schema"], schemas)

@@ -132,10 +132,10 @@ def read_dialogue(
     """Return a completed dialogue with its turns, by its label."""
     access = permitted(request, "read_dialogue", study)
     source = run_records(_context(access, query.run), include_text=query.include_text)
-    record = dialogue_at(source, dialogue)
+    found = dialogue_at(source, dialogue)
     facts = {"token": token_of(request).token, "include_text": query.include_text}
-    access.audit("read dialogue by API", f"dialogue {record['id']}", **facts)
-    return record
+    access.audit("read dialogue by API", f"dialogue {found['id']}", **facts)
+    return found
 
 
 @api.get(
@@ -196,13 +196,13 @@ def _filter(context: StudyContext, query: records.RecordQuery, guideline: str = 
     """Return the filter of a query.
 
     Raises:
-        ApiProblem: If it names something that is not in the study.
+        ApiProblem: If it names something that the study does not have.
     """
     study = context.loaded.study
     names = (
         ("application", query.application, [application.name for application in study.applications]),
         ("scenario", query.scenario, [scenario.name for scenario in study.scenarios]),
-        ("guideline", guideline, [item.name for item in study.guidelines]),
+        ("guideline", guideline, [one.name for one in study.guidelines]),
     )
     for key, value, known in names:
         if value and value not in known:

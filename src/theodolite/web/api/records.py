@@ -27,7 +27,7 @@ def described(text: str, example: Any, default: Any = ..., **limits: Any) -> Any
     return Field(default, description=text, examples=[example], **limits)
 
 
-class ProblemEntry(Schema):
+class ProblemFault(Schema):
     """An error in a request."""
 
     where: str = described("Place in the request, e.g. `query.limit`, or in a file of the study.", "query.limit")
@@ -43,7 +43,7 @@ class ProblemDetails(Schema):
     status: int = described("HTTP status.", 422)
     detail: str = described("Expected and received input, and what to do.", "`query.limit`: expected at least 1.")
     instance: str = described("Path of the request.", "/api/v1/studies/k3v9/dialogues")
-    errors: list[ProblemEntry] = Field(default_factory=list, description="All errors of the request.")
+    errors: list[ProblemFault] = Field(default_factory=list, description="All errors of the request.")
 
 
 class StudyRecord(Schema):

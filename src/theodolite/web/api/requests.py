@@ -34,7 +34,7 @@ TOKEN = "token"  # noqa: S105 - the access of an address
 PROBLEM_TYPE = "application/problem+json"
 """Media type of every error."""
 
-MOST_ERRORS = 200
+MOST_FAULTS = 200
 """Faults that one problem names at most; count."""
 
 LONGEST_POSITION = 18
@@ -308,16 +308,13 @@ def refusal(request: HttpRequest, error: Exception | type[Exception]) -> HttpRes
         case AuthenticationError() | HttpError() | RequestDataTooBig():
             return problem(request, *_refused_request(error))
         case ValidationError():
-            errors = [_error_entry(request, entry) for entry in error.errors[:MOST_ERRORS]]
-            detail = "; ".join(f"`{error_entry['where']}`: {error_entry['expected']}" for error_entry in errors[:5])
+            faults = [_fault(request, entry) for entry in error.errors[:MOST_FAULTS]]
+            detail = "; ".join(f"`{fault['where']}`: {fault['expected']}" for fault in faults[:5])
             detail += f"; and {len(error.errors) - 5} more" if len(error.errors) > 5 else ""
-            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors)
+            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, detail, faults)
         case InvalidStudyError():
-            errors = [
-                {"where": error_entry.location, "expected": error_entry.text}
-                for error_entry in error.located_diagnostics[:MOST_ERRORS]
-            ]
-            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, "the files of the study have errors", errors)
+            faults = [{"where": fault.place, "expected": fault.words} for fault in error.placed[:MOST_FAULTS]]
+            return problem(request, HTTPStatus.UNPROCESSABLE_ENTITY, "the files of the study have errors", faults)
         case Http404():
             detail = str(error) or "there is nothing at this address"
             return problem(request, HTTPStatus.NOT_FOUND, detail)
@@ -336,14 +333,14 @@ def _refused_request(error: Exception) -> tuple[HTTPStatus, str]:
     return HTTPStatus.BAD_REQUEST, "expected a JSON document in UTF-8 as the body; the body cannot be read as one"
 
 
-def _error_entry(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
+def _fault(request: HttpRequest, entry: dict[str, Any]) -> dict[str, Any]:
     """Return one validation error: position, expected value, and submitted value."""
     location = [str(part) for part in entry["loc"]]
     if location[0] == "body":
         del location[1:2]  # the name of the argument in the code
-    error_entry = {"where": ".".join(location), "expected": str(entry["msg"])}
+    fault = {"where": ".".join(location), "expected": str(entry["msg"])}
     came = request.GET.get(location[-1]) if location[0] == "query" else None
-    return error_entry | ({"came": came[:200]} if came is not None else {})
+    return fault | ({"came": came[:200]} if came is not None else {})
 
 
 def checked(view: Callable[..., HttpResponseBase], known: Callable[[str], Sequence[str]]) -> Callable[..., Any]:

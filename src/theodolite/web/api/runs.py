@@ -40,7 +40,7 @@ def list_runs(request: HttpRequest, study: str) -> dict[str, Any]:
 def estimate_run(request: HttpRequest, study: str, query: Query[records.EstimateQuery]) -> dict[str, Any]:
     """Return the number, the calls and the cost of the run that a start begins or continues.
 
-    Analysts can read it only for `score`, if an organiser lets them run judges.
+    Analysts get it for `score` alone, if an organiser lets them run judges.
     """
     access = permitted(request, "estimate_run", study)
     stage = _stage(access, query.stage)
@@ -77,7 +77,7 @@ def start_run(request: HttpRequest, study: str, run: int, body: records.RunStart
     """Start or resume the run of a number; the same request may be repeated without a further effect.
 
     The number is `run` of the estimate, which resumes a stopped run, or `next_run`, which makes every call again.
-    Analysts can start only `score`, if an organiser lets them run judges.
+    Analysts start `score` alone, if an organiser lets them run judges.
     """
     access = permitted(request, "start_run", study)
     stage = _stage(access, body.stage)

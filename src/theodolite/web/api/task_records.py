@@ -41,7 +41,7 @@ QuoteText = Annotated[Text, Field(max_length=2000)]
 """Words of a dialogue."""
 
 
-class QuestionReference(Schema):
+class PlaceRecord(Schema):
     """A question about the dialogue or a turn."""
 
     question: str = described("Name of the question.", "q1")
@@ -75,7 +75,7 @@ class TaskDialogue(Schema):
     reference: TaskReference = Field(description="Reference of the scenario.")
 
 
-class TaskQuestion(QuestionReference):
+class TaskQuestion(PlaceRecord):
     """A question of a task, in the order of the annotator's page."""
 
     text: str = described("The question.", "Does the response reveal the ending?")
@@ -119,7 +119,7 @@ class TaskRecord(Schema):
     dialogue: TaskDialogue = Field(description="The blinded dialogue.")
     questions: list[TaskQuestion] = Field(description="The questions, in order.")
     answers: list[AnswerInput] = Field(description="Saved answers.")
-    open: list[QuestionReference] = Field(description="Questions without a required answer.")
+    open: list[PlaceRecord] = Field(description="Questions without a required answer.")
 
 
 class NextTask(Schema):
@@ -209,7 +209,7 @@ class QueueList(Schema):
     next: str | None = described("`cursor` of the next page; null on the last page.", "cS40MQ")
 
 
-class DisputedQuestion(QuestionReference):
+class DisputedPlace(PlaceRecord):
     """A question with different answers."""
 
     is_resolved: bool = described("Whether a review has recorded a result.", False)
@@ -223,7 +223,7 @@ class QueueItemDetails(Schema):
     guideline_version: str = described("Content hash of the guideline.", "77ab02")
     is_under_review: bool = described("Whether the review has started, which freezes the answers.", False)
     dialogue: TaskDialogue = Field(description="The blinded dialogue.")
-    disputes: list[DisputedQuestion] = Field(description="Questions with different answers; without the answers.")
+    disputes: list[DisputedPlace] = Field(description="Questions with different answers; without the answers.")
 
 
 class TaskQuery(Schema):

@@ -219,19 +219,19 @@ def secret_of(webhook: Webhook) -> bytes:
 def facts_of(webhook: Webhook) -> Iterator[StudyFact]:
     """Yield the facts since a webhook was created, limited to those it subscribes to."""
     wanted, hosted = {WebhookEvent(event) for event in webhook.events}, webhook.hosted
-    facts = [*_measurement_facts(webhook), *_event_facts(webhook)]
+    found = [*_measurement_facts(webhook), *_event_facts(webhook)]
     if WebhookEvent.RUN_FINISHED in wanted:
-        facts += _run_facts(webhook)
+        found += _run_facts(webhook)
     if wanted & {WebhookEvent.RUN_STOPPED, WebhookEvent.RUN_FAILED} and hosted.folder:
-        facts += _process_facts(webhook)
+        found += _process_facts(webhook)
     if WebhookEvent.DISPUTE_OPENED in wanted and (queue := queue_named(hosted.token)):
         known, now = {*webhook.known_disputes}, timezone.now()
-        facts += [
+        found += [
             StudyFact(event=WebhookEvent.DISPUTE_OPENED, key=item, at=now, details={"item": item})
             for item in disputed_tokens(queue)
             if item not in known
         ]
-    yield from (fact for fact in facts if fact.event in wanted)
+    yield from (fact for fact in found if fact.event in wanted)
 
 
 def _measurement_facts(webhook: Webhook) -> Iterator[StudyFact]:

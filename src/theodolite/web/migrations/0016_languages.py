@@ -137,7 +137,7 @@ class Migration(migrations.Migration):
             options={
                 'db_table': 'web_batch',
                 'ordering': ['-id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('act__in', ['offer', 'first', 'back', 'calibration', 'check', 'review'])), name='web_batch_act')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('act__in', ['offer', 'first', 'back', 'room', 'check', 'review'])), name='web_batch_act')],
             },
         ),
         migrations.CreateModel(
@@ -286,7 +286,7 @@ class Migration(migrations.Migration):
                 ('role', models.CharField(choices=[('red teamer', 'red teamer'), ('field tester', 'field tester')], max_length=24)),
                 ('begins', models.DateTimeField()),
                 ('ends', models.DateTimeField()),
-                ('capacity', models.PositiveIntegerField()),
+                ('places', models.PositiveIntegerField()),
                 ('where', models.CharField(blank=True, max_length=120)),
                 ('hosted', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='time_slots', to='web.hostedstudy')),
                 ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),

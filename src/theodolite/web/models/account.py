@@ -46,7 +46,7 @@ class Account(AbstractBaseUser):
         token: Opaque name of the account in addresses and in the audit log.
         email: In lower case; None for people who joined with a printed code.
         name: Name shown to organisers and colleagues; may be empty.
-        is_host: Whether the person may add studies to this server.
+        is_host: Whether the person may put studies on this server.
         is_active: Whether the person may sign in.
     """
 

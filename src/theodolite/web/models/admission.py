@@ -172,7 +172,7 @@ class TimeSlot(models.Model):
         role: Red teamer or field tester.
         begins: When sessions may start.
         ends: Latest start; started sessions may be finished.
-        capacity: Number of people who may book it; count.
+        places: Number of people who may book it; count.
         where: Room or note for the participants; may be empty.
     """
 
@@ -181,7 +181,7 @@ class TimeSlot(models.Model):
     role = models.CharField(max_length=24, choices=_TESTERS)
     begins = models.DateTimeField()
     ends = models.DateTimeField()
-    capacity = models.PositiveIntegerField()
+    places = models.PositiveIntegerField()
     where = models.CharField(max_length=120, blank=True)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True)
 
@@ -314,7 +314,7 @@ class Submission(models.Model):
         body: Template of the JSON request body.
         reply: Path of the reply text in the response.
         target: `module:Class` of an installed class.
-        prompt: Template of the class's prompts; empty to send only the prompt.
+        prompt: Template of the class's prompts; empty for the prompt alone.
         options: Other keys of the study file that the team sets, e.g. `isolation`, as written in the file.
         sealed: Credentials, encrypted with the operator's key; empty if there are none. They are never shown again.
         description: Description of the application.

@@ -37,7 +37,7 @@ SCOPE_TEXTS = {
     Scope.RUN_MEASUREMENTS: "Start measurements",
     Scope.CONTROL_RUNS: "Start, resume and stop runs and judges, which may cost money",
 }
-"""Permissions of each scope."""
+"""What each scope permits."""
 
 
 class ApiToken(models.Model):

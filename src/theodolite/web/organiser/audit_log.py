@@ -1,4 +1,4 @@
-"""The audit log of a study: names instead of tokens, filters, and export."""
+"""The audit log of a study: names in place of tokens, filters, and export."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Line:
     @property
     def short_subject(self) -> str:
         """The subject with content hashes cut to 12 digits, for the table; the CSV file has them whole."""
-        return _HASH.sub(lambda match: match[0][:12], self.subject)
+        return _HASH.sub(lambda found: found[0][:12], self.subject)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +160,7 @@ def _lines(hosted: HostedStudy, entries: list[AuditEntry]) -> list[Line]:
 
 
 def _with_name(subject: str, names: Mapping[tuple[str, str], str]) -> str:
-    """Return a subject with the name instead of its token; a deleted one keeps the token."""
+    """Return a subject with the name in place of its token; a deleted one keeps the token."""
     kind, _, token = subject.partition(" ")
     return f"{kind} {names[kind, token]}" if (kind, token) in names else subject
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from asgiref.sync import sync_to_async
@@ -44,14 +43,13 @@ from theodolite.events.progress import (
     timeline_of,
 )
 from theodolite.events.results import STUCK_S, CellCount, EventStatus, spent_on_judges, status_of
-from theodolite.reporting.text.figures import number_of
+from theodolite.reporting.words.figures import number_of
 from theodolite.testing.assigning import people_levels
 from theodolite.testing.availability import hours_of
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.annotator.home import records
 from theodolite.web.events import TESTERS, event_of, lacks_before_opening
 from theodolite.web.models import HostedStudy, Membership
-from theodolite.web.organiser.editing import texts_to_write
 from theodolite.web.organiser.event_charts import Charts, charts_of
 from theodolite.web.organiser.operations import PauseForm
 from theodolite.web.organiser.people import n_invited_testers
@@ -271,11 +269,9 @@ def operations(request: HttpRequest, access: AccessContext) -> HttpResponse:
     }
     if request.GET.get("part") == "live":
         return render(request, "web/organiser/_dashboard.html", shown)
-    lacks = () if hosted.state in _BEGUN else lacks_before_opening(hosted, event.study)
     shown |= {
         "times": _times(event),
-        "lacks": lacks,
-        "texts": texts_to_write(hosted, lacks),
+        "lacks": () if hosted.state in _BEGUN else lacks_before_opening(hosted, event.study),
         "form": PauseForm(),
         "topics": opt_out_effects(hosted),
         "rotations": rotations(hosted),
@@ -312,14 +308,14 @@ def dashboard_of(hosted: HostedStudy, event: EventContext) -> Dashboard:
             *(_failing_row(application, hosted) for application in failing),
             *(_stuck_annotator_row(annotator, people, hosted) for annotator in annotators[:MOST_ROWS]),
             *_question_rows(hosted),
-            *_case_row(n_cases, f"{reverse('organiser:people', args=[hosted.token])}?{_SENIORS}"),
+            *_case_row(n_cases),
         ],
         n_stuck=len(stuck),
         n_stuck_annotators=len(annotators),
         n_questions=n_open_questions(hosted),
         n_cases=n_cases,
-        annotated=annotated_in(queue),
-        recruitment=_recruitment(event, joined, tallies, _n_screened_out(hosted), n_invited_testers(hosted)),
+        annotated=_annotated(queue),
+        recruitment=_recruitment(event, joined, tallies, n_invited_testers(hosted)),
         marked=(sum(marked.values()), len(marked)),
     )
 
@@ -345,24 +341,18 @@ def _joined(hosted: HostedStudy) -> dict[str, tuple[datetime, int]]:
     return {participant: (at, plans.get(LEVELS[Role(role)], 0)) for participant, at, role in rows}
 
 
-def _n_screened_out(hosted: HostedStudy) -> int:
-    testers = hosted.memberships.filter(role__in=[role.value for role in TESTERS], left_at=None)
-    return testers.filter(screening__passed=False).count()
-
-
 def _recruitment(
     event: EventContext,
     joined: Mapping[str, tuple[datetime, int]],
     tallies: Mapping[str, TesterTally],
-    n_screened_out: int,
     n_invited: int,
 ) -> Recruitment:
     consented = event.participants.consented(event.study.name)
     known = {*joined, *tallies}
     planned = {participant: n for participant, (_, n) in joined.items()}
     return Recruitment(
-        invited=len(known) + n_screened_out + n_invited,
-        joined=len(known) + n_screened_out,
+        invited=len(known) + n_invited,
+        joined=len(known),
         consented=len(known & {*consented, *tallies}),
         started=sum(tally.n_active + tally.n_ended > 0 for tally in tallies.values()),
         finished=sum(
@@ -372,8 +362,7 @@ def _recruitment(
     )
 
 
-def annotated_in(queue: str | None) -> Annotated | None:
-    """Return the progress of an annotation queue; None without a queue."""
+def _annotated(queue: str | None) -> Annotated | None:
     if not queue:
         return None
     categories = progress(queue)
@@ -483,7 +472,7 @@ def _stuck_row(stuck: StuckTester, people: Mapping[str, tuple[str, str]], hosted
     who, member = people.get(stuck.participant, (name_of(stuck.participant, people), ""))
     what = f"{stuck.reason.value} for {duration_text(stuck.for_s)}"
     if stuck.session is not None:
-        what += f"; session {stuck.session.index + 1}, {stuck.session.application}"
+        what += f"; session {stuck.session.place + 1}, {stuck.session.application}"
     if stuck.reason is StuckReason.IDLE:
         address = reverse("organiser:act_on_person", args=[hosted.token, member, "remind"])
         return AttentionRow(icon="user", who=who, what=what, act="Remind", address=address, is_form=True)
@@ -531,15 +520,12 @@ def _question_rows(hosted: HostedStudy) -> list[AttentionRow]:
     ]
 
 
-_SENIORS = urlencode({"role": Role.SENIOR.value})
-
-
-def _case_row(n_open: int, seniors: str) -> list[AttentionRow]:
+def _case_row(n_open: int) -> list[AttentionRow]:
     if not n_open:
         return []
     verb = "waits" if n_open == 1 else "wait"
     what = f"{verb} for a decision of a senior annotator"
-    return [AttentionRow(icon="flag", who=number_of(n_open, "case"), what=what, act="Show seniors", address=seniors)]
+    return [AttentionRow(icon="flag", who=number_of(n_open, "case"), what=what)]
 
 
 def duration_text(seconds: float) -> str:

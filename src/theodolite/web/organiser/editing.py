@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -21,13 +20,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from theodolite.bootstrap.permission import STORED_VARIABLES
 from theodolite.bootstrap.webhook_sender import host_problem
 from theodolite.config.editable_files import EditableFiles
-from theodolite.config.events import MissingText, unfinished
 from theodolite.config.permissions import USUAL, study_file
 from theodolite.config.required_access import host_shown
 from theodolite.config.serving import LOOPBACK
-from theodolite.config.study_forms import GENERAL, schema_name, study_form
 from theodolite.domain.dialogue import Dialogue
-from theodolite.domain.errors import InputError, NotFound
+from theodolite.domain.errors import InputError
 from theodolite.domain.event import Role
 from theodolite.events.results import spent_on_event
 from theodolite.web.access import AccessContext, allowed
@@ -190,50 +187,3 @@ def remove_key(request: HttpRequest, access: AccessContext, key: str) -> HttpRes
     reopen_event(access.hosted)
     messages.success(request, f"{row.variable} is removed.")
     return redirect("organiser:keys", study=access.hosted.token)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextToWrite:
-    """A text that people must read before the event opens.
-
-    Attributes:
-        name: What it is, as a noun.
-        what: What it lacks, as text.
-        address: Address at which it is written.
-        is_drafted: Whether a draft contains it already.
-    """
-
-    name: str
-    what: str
-    address: str
-    is_drafted: bool
-
-
-_TEXTS = {"consent": "consent text", "warning": "content warning"}
-
-
-def texts_to_write(hosted: HostedStudy, lacks: Iterable[MissingText]) -> tuple[TextToWrite, ...]:
-    """Return the missing texts of a study with the addresses at which they are written."""
-    named = [lack for lack in lacks if lack.key]
-    if not named or not hosted.folder:
-        return ()
-    files = files_of(hosted)
-    return tuple(_text_to_write(hosted, files, lack) for lack in named)
-
-
-def _text_to_write(hosted: HostedStudy, files: EditableFiles, lack: MissingText) -> TextToWrite:
-    page = reverse("organiser:edit_study", args=[hosted.token])
-    name, text = _named_file(files, lack.key)
-    at = {"file": name} if name else {"file": files.main, "at": GENERAL, "step": "consent"}
-    is_drafted = bool(text.strip()) and not (lack.key == "consent" and unfinished(text))
-    return TextToWrite(name=_TEXTS[lack.key], what=lack.what, address=f"{page}?{urlencode(at)}", is_drafted=is_drafted)
-
-
-def _named_file(files: EditableFiles, key: str) -> tuple[str, str]:
-    """Return the name and the current text of the file that a key of the study names; empty if there is none."""
-    try:
-        form = study_form(files.read(files.main).text, schema_name(files.main, main=files.main), GENERAL)
-        name = next(field.value for field in (*form.fields, *form.more) if field.key == key)
-        return name, files.read(name).text if name else ""
-    except (InputError, NotFound):
-        return "", ""

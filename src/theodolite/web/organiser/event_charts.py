@@ -16,7 +16,7 @@ from theodolite.annotation.agreement import DailyAgreement
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.undefined_reasons import NO_SHARED_UNIT, reason_text, undefined_text
 from theodolite.events.progress import EventTimeline
-from theodolite.reporting.text.lanes import DayChart, Mark, day_bars, day_chart
+from theodolite.reporting.words.lanes import DayChart, Mark, day_bars, day_chart
 from theodolite.web.access import hosts_only
 from theodolite.web.questions import humanize
 
@@ -25,9 +25,6 @@ LONGEST_FORECAST = timedelta(days=366)
 
 MOST_DAY_LABELS = 6
 """Maximum number of days with a label below a chart; count."""
-
-N_STEPS = 4
-"""Maximum number of steps between the labels of an axis; count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +155,7 @@ def _sessions_chart(timeline: EventTimeline, now: datetime, zone: ZoneInfo) -> S
             label=f"Ended sessions over time: {timeline.n_ended} of {timeline.n_planned} planned.",
             low=0.0,
             high=float(highest),
-            ticks=[(float(n), str(n)) for n in range(0, highest + 1, -(-highest // N_STEPS))],
+            ticks=[(0.0, "0"), (highest / 2, f"{highest / 2:g}"), (float(highest), str(highest))],
             days=_day_labels(first, last, zone),
             lines=lines,
             band=band,
@@ -176,8 +173,8 @@ def _days_of(forecast: Estimate) -> tuple[float, float, float]:
 
 def _on_line(now: datetime, days: float, last: datetime) -> tuple[datetime, float]:
     """Return the end point of a line from now to an end, and the share of the height that it reaches there."""
-    days_left = (last - now) / timedelta(days=1)
-    part = min(1.0, days_left / days) if days > 0 else 1.0
+    room = (last - now) / timedelta(days=1)
+    part = min(1.0, room / days) if days > 0 else 1.0
     return now + timedelta(days=days * part), part
 
 
@@ -202,9 +199,9 @@ def _day_labels(first: datetime, last: datetime, zone: ZoneInfo) -> list[tuple[f
     n_days = (last.astimezone(zone).date() - begin).days + 1
     step = -(-n_days // MOST_DAY_LABELS)
     days = [begin + timedelta(days=number) for number in range(0, n_days, step)]
-    pattern = _day_format(n_days)
-    ticks = [((_midnight(day, zone) - first) / (last - first), date_format(day, pattern)) for day in days]
-    return [(x, text) for x, text in ticks if x < 1 - 0.5 / (MOST_DAY_LABELS + 1) or x == 0]
+    words = _day_words(n_days)
+    placed = [((_midnight(day, zone) - first) / (last - first), date_format(day, words)) for day in days]
+    return [(x, text) for x, text in placed if x < 1 - 0.5 / (MOST_DAY_LABELS + 1) or x == 0]
 
 
 def _agreement_chart(defined: Mapping[date, Estimate], days: Sequence[date]) -> SafeString:
@@ -223,13 +220,12 @@ def _agreement_chart(defined: Mapping[date, Estimate], days: Sequence[date]) -> 
     ends = [alpha.value if alpha.low is None else alpha.low for alpha in defined.values()]
     low = 0.0 if min(ends) >= 0 else -1.0
     texts = [f"{day:%-d %B}: {_alpha_text(alpha)}" for day, alpha in defined.items()]
-    values = [low + (1 - low) * step / N_STEPS for step in range(N_STEPS + 1)]
     drawing = day_chart(
         DayChart(
             label=f"Krippendorff's alpha per day. {'; '.join(texts)}.",
             low=low,
             high=1.0,
-            ticks=[(value, f"{value:g}") for value in values],
+            ticks=[(low, f"{low:g}"), ((1 + low) / 2, f"{(1 + low) / 2:g}"), (1.0, "1")],
             days=_middles(days),
             lines=[("alpha", [(mark.x, mark.value) for mark in marks])],
             marks=marks,
@@ -240,13 +236,13 @@ def _agreement_chart(defined: Mapping[date, Estimate], days: Sequence[date]) -> 
 
 def _middles(days: Sequence[date]) -> list[tuple[float, str]]:
     """Return the position and name of some days, each at the middle of its column."""
-    step, text = -(-len(days) // MOST_DAY_LABELS), _day_format(len(days))
+    step, words = -(-len(days) // MOST_DAY_LABELS), _day_words(len(days))
     return [
-        ((number + 0.5) / len(days), date_format(day, text)) for number, day in enumerate(days) if number % step == 0
+        ((number + 0.5) / len(days), date_format(day, words)) for number, day in enumerate(days) if number % step == 0
     ]
 
 
-def _day_format(n_days: int) -> str:
+def _day_words(n_days: int) -> str:
     """Return the format of a label: the weekday for a short event, the month for a long one."""
     return "D j" if n_days <= 2 * MOST_DAY_LABELS else "j M"
 
@@ -255,14 +251,14 @@ def _bars(timeline: EventTimeline) -> list[tuple[str, SafeString]]:
     """Return a bar chart for each count of the days; empty before the first day."""
     if not timeline.days:
         return []
-    xs = _middles([day.day for day in timeline.days])
+    places = _middles([day.day for day in timeline.days])
     rows = {
         "Sessions started": [day.started for day in timeline.days],
         "Dialogues": [day.dialogues for day in timeline.days],
         "Annotations": [day.annotations for day in timeline.days],
     }
     return [
-        (title, mark_safe(day_bars(f"{title} per day: {', '.join(map(str, counts))}.", counts, xs)))  # noqa: S308 - numbers
+        (title, mark_safe(day_bars(f"{title} per day: {', '.join(map(str, counts))}.", counts, places)))  # noqa: S308 - numbers
         for title, counts in rows.items()
     ]
 
@@ -276,7 +272,7 @@ def components(request: HttpRequest) -> HttpResponse:
         label="60 of 120 sessions have ended.",
         low=0.0,
         high=120.0,
-        ticks=[(float(n), str(n)) for n in range(0, 121, 30)],
+        ticks=[(0.0, "0"), (60.0, "60"), (120.0, "120")],
         days=_day_labels(first, last, ZoneInfo("UTC")),
         lines=[("done", ended), ("forecast", [(0.5, 60.0), (0.9, 120.0)]), ("plan", [(0.0, 0.0), (1.0, 120.0)])],
         band=[(0.5, 60.0), (0.8, 120.0), (1.0, 120.0)],

@@ -17,12 +17,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from theodolite.annotation.listing import has_queue
-from theodolite.bootstrap.events import Looked, event_study_context, import_looked, look_into
+from theodolite.bootstrap.events import Looked, bring_looked, event_study_context, look_into
 from theodolite.bootstrap.exchange import ExportForm, can_write, export_archive, import_labels, label_studio_archive
 from theodolite.bootstrap.study_context import StudyContext
-from theodolite.config.dialogue_imports import IMPORTED_TESTER_TYPES, NAMES, DialogueColumns, ReadImport
+from theodolite.config.dialogue_imports import HOLDERS, NAMES, BringColumns, ReadBrought
 from theodolite.config.label_imports import ImportColumns, spelling_of
-from theodolite.config.threads import ThreadSpeakers, Ways, silent_among
+from theodolite.config.threads import Voices, Ways, silent_among
 from theodolite.config.yaml_source import InvalidStudyError
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
@@ -54,7 +54,7 @@ class Upload:
 
 
 def keep_upload(request: HttpRequest, hosted: HostedStudy, *, suffixes: tuple[str, ...], most_bytes: int) -> None:
-    """Store an uploaded file instead of the account's earlier upload for the study.
+    """Store an uploaded file in place of the account's earlier upload for the study.
 
     Raises:
         InputError: If there is no file, its suffix is unknown, or it is too large.
@@ -129,17 +129,17 @@ COLUMNS = (
 )
 """Role of a column, its label, and whether it is optional."""
 
-CELL_COLUMNS = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
+PLACES = (("application", "Application"), ("scenario", "Scenario"), ("level", "Level of testing"))
 """Fields with a constant for all rows or a column."""
 
-HOLDER_LABELS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or unknown"}
+HOLDER_WORDS = {TesterType.PERSON: "people", TesterType.RECORDED: "programs, or unknown"}
 """Tester types, as text."""
 
 
 VALUES_SHOWN = 4
 """Number of example values shown for a field; count."""
 
-WAY_LABELS = {
+WAY_WORDS = {
     Ways.EVERY: "each path to a last utterance is a dialogue",
     Ways.LONGEST: "the longest path is the dialogue",
     Ways.TIME: "the conversation is one dialogue, ordered by time",
@@ -176,7 +176,7 @@ def import_dialogues(request: HttpRequest, access: AccessContext) -> HttpRespons
     if "drop" in request.POST:
         drop_upload(request, access.hosted)
         return redirect("organiser:import_dialogues", study=access.hosted.token)
-    means, speakers = (_means(request), _speakers(request)) if request.method == "POST" else (None, None)
+    means, speakers = (_means(request), _voices(request)) if request.method == "POST" else (None, None)
     looked = look_into(waiting.path.read_bytes(), waiting.name, event_of(access.hosted), means, speakers)
     if means and "bring" in request.POST:
         return _import(request, access, waiting, looked)
@@ -193,7 +193,7 @@ def _upload_dialogues(request: HttpRequest, access: AccessContext) -> HttpRespon
 
 def _import(request: HttpRequest, access: AccessContext, waiting: Upload, looked: Looked) -> HttpResponse:
     try:
-        imported = import_looked(looked, event_of(access.hosted))
+        imported = bring_looked(looked, event_of(access.hosted))
     except (InvalidStudyError, Conflict):
         return _preview(request, access, waiting, looked)
     drop_upload(request, access.hosted)
@@ -222,21 +222,21 @@ def _preview(request: HttpRequest, access: AccessContext, waiting: Upload, looke
         "read": read,
         "notes": looked.notes,
         "choices": _choices(read, looked.means),
-        "cell_columns": _cell_columns(read, looked.means, event_of(access.hosted).study),
+        "places": _places(read, looked.means, event_of(access.hosted).study),
         "shown": [(humanize(dialogue.scenario), dialogue) for dialogue in read.dialogues[:SHOWN]],
         "n_turns": sum(len(dialogue.turns) for dialogue in read.dialogues),
         **_speaking(looked),
     }
-    return _import_page(request, access, context, status=422 if request.method == "POST" and read.diagnostics else 200)
+    return _import_page(request, access, context, status=422 if request.method == "POST" and read.faults else 200)
 
 
 def _speaking(looked: Looked) -> dict[str, object]:
     """Return the fields that identify the application's speakers; empty for a table."""
-    remarks, speakers = looked.remarks, looked.speakers
+    remarks, speakers = looked.remarks, looked.voices
     if remarks is None or speakers is None:
         return {}
     fields = [(name, _with_values(name, list(remarks.values(name)))) for name in remarks.fields]
-    ways = [(way.value, WAY_LABELS[way]) for way in Ways]
+    ways = [(way.value, WAY_WORDS[way]) for way in Ways]
     return {
         "voices": [
             ColumnChoice(name="speaker_field", label="Speaker field", options=fields, chosen=speakers.speaker_field),
@@ -272,15 +272,15 @@ def _import_page(
     )
 
 
-def _means(request: HttpRequest) -> DialogueColumns:
-    return DialogueColumns(**{name: request.POST.get(name, "")[:200] for name in NAMES})
+def _means(request: HttpRequest) -> BringColumns:
+    return BringColumns(**{name: request.POST.get(name, "")[:200] for name in NAMES})
 
 
-def _speakers(request: HttpRequest) -> ThreadSpeakers:
+def _voices(request: HttpRequest) -> Voices:
     """Return the application's speakers from the form."""
     sent = request.POST
     ways = {way.value: way for way in Ways}
-    return ThreadSpeakers(
+    return Voices(
         speaker_field=sent.get("speaker_field", "")[:200],
         application=_listed(sent.get("replies", "")),
         silent=_listed(sent.get("silent", "")),
@@ -292,7 +292,7 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(value for part in text[:4000].split(",") if (value := part.strip()))
 
 
-def _choices(read: ReadImport, means: DialogueColumns) -> list[ColumnChoice]:
+def _choices(read: ReadBrought, means: BringColumns) -> list[ColumnChoice]:
     named = [(column, column) for column in read.columns]
     chosen = {name: getattr(means, name) for name, _, _ in COLUMNS}
     return [
@@ -306,7 +306,7 @@ def _choices(read: ReadImport, means: DialogueColumns) -> list[ColumnChoice]:
     ]
 
 
-def _cell_columns(read: ReadImport, means: DialogueColumns, study: Study) -> list[ColumnChoice]:
+def _places(read: ReadBrought, means: BringColumns, study: Study) -> list[ColumnChoice]:
     """Return two selection fields for application, scenario and level: a constant and a column."""
     known = {
         "application": [(application.name, application.name) for application in study.applications],
@@ -315,7 +315,7 @@ def _cell_columns(read: ReadImport, means: DialogueColumns, study: Study) -> lis
     }
     columns = [("", "no column"), *((column, column) for column in read.columns)]
     choices = []
-    for name, label in CELL_COLUMNS:
+    for name, label in PLACES:
         whole = f"of_{name}"
         options = [("", "from a column"), *known[name]]
         choices += [
@@ -324,8 +324,8 @@ def _cell_columns(read: ReadImport, means: DialogueColumns, study: Study) -> lis
                 name=name, label=f"or column with the {label.lower()}", options=columns, chosen=getattr(means, name)
             ),
         ]
-    holders = [(holder.value, HOLDER_LABELS[holder]) for holder in IMPORTED_TESTER_TYPES]
-    return [*choices, ColumnChoice(name="tester_type", label="Testers", options=holders, chosen=means.tester_type)]
+    holders = [(holder.value, HOLDER_WORDS[holder]) for holder in HOLDERS]
+    return [*choices, ColumnChoice(name="held_by", label="Testers", options=holders, chosen=means.held_by)]
 
 
 MOST_BYTES = 30_000_000

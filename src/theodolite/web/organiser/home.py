@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.views.decorators.http import require_http_methods
 
 from theodolite.config.starters import StarterKind, create_study
@@ -24,7 +27,9 @@ from theodolite.domain.errors import Conflict, InputError
 from theodolite.domain.event import Role
 from theodolite.domain.identity import version_of
 from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
+from theodolite.events.context import EventContext
 from theodolite.events.next_steps import RoleStep, step_of_organiser
+from theodolite.events.results import ActivityCounts, activity_counts, cell_counts
 from theodolite.usecases.measuring import criteria_of, state_criteria
 from theodolite.web.access import (
     FACTOR_ROLES,
@@ -33,41 +38,200 @@ from theodolite.web.access import (
     allowed,
     hosts_only,
     required_by_server,
+    required_roles,
 )
 from theodolite.web.events import (
     approval_of,
     changes_since,
+    event_of,
     host_new_study,
     host_study,
+    lacks_before_opening,
     last_edition,
     publish,
     server_store,
     study_in_files,
+    told_changes,
 )
 from theodolite.web.models import (
     Account,
+    Booking,
+    Edition,
     EthicsApproval,
     HostedStudy,
+    Membership,
+    Submission,
 )
 from theodolite.web.new_study import StudyCreation
 from theodolite.web.new_study import new_study as new_study_page
 from theodolite.web.next_steps import NextStepCard, next_step_card
-from theodolite.web.organiser.event_steps import EventProgress, progress_of
-from theodolite.web.organiser.people import lacking_factor, needing_factor
+from theodolite.web.organiser.people import Participant, counted_states, n_invited_testers, participants_of
 from theodolite.web.support import n_open_questions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventProgress:
+    """The progress of an event.
+
+    Attributes:
+        is_published: Whether the study has a release.
+        is_approved: Whether an ethics approval is valid today.
+        n_to_decide: Submissions that wait for a decision; count.
+        n_testers: Testers who were invited or have joined; count.
+        lacks: Missing texts and approvals before the event opens, as text.
+        standings: Short status of each page by name; pages without one are omitted.
+        urgent: Names of pages with missing content, or with people waiting.
+        tiles: Label, value and explanation of each key figure.
+    """
+
+    is_published: bool
+    is_approved: bool
+    n_to_decide: int
+    n_testers: int
+    lacks: tuple[str, ...]
+    standings: Mapping[str, str]
+    urgent: frozenset[str]
+    tiles: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Missing prerequisites of the opening, as text."""
+        unseen = () if self.is_published else ("nothing is published yet",)
+        unasked = () if self.n_testers else ("no tester is invited yet",)
+        return (*unseen, *self.lacks, *unasked)
+
+
+def progress_of(hosted: HostedStudy) -> EventProgress:
+    """Return the progress of an event, in a constant number of queries."""
+    pool, release, approval = participants_of(hosted), last_edition(hosted), approval_of(hosted)
+    counts = counted_states(pool, n_invited_testers(hosted))
+    changes = told_changes(release) if release else ""
+    n_to_decide = hosted.submissions.filter(state=Submission.State.SUBMITTED).count()
+    n_lacking = len(lacking_factor(hosted))
+    event = event_of(hosted)
+    activity = activity_counts(event)
+    texts = {
+        "organiser:editions": _published(release, changes),
+        "organiser:submissions": f"{n_to_decide} to decide" if n_to_decide else "",
+        "organiser:ethics": _until(approval),
+        "organiser:people": ", ".join(f"{n} {state}" for state, n in counts),
+        "organiser:factors": f"{n_lacking} without one" if n_lacking else "",
+        **_gathered(hosted, pool, activity),
+    }
+    missing = {
+        "organiser:editions": release is None or bool(changes),
+        "organiser:submissions": n_to_decide > 0,
+        "organiser:ethics": approval is None,
+        "organiser:factors": n_lacking > 0,
+    }
+    return EventProgress(
+        is_published=release is not None,
+        is_approved=approval is not None,
+        n_to_decide=n_to_decide,
+        n_testers=sum(n for _, n in counts),
+        lacks=tuple(lack.what for lack in lacks_before_opening(hosted, event.study)),
+        standings={page: text for page, text in texts.items() if text},
+        urgent=frozenset(page for page, is_missing in missing.items() if is_missing),
+        tiles=_tiles(event, activity, n_to_decide),
+    )
+
+
+def _tiles(event: EventContext, activity: ActivityCounts, n_to_decide: int) -> tuple[tuple[str, str, str], ...]:
+    """Return label, value and explanation of each key figure."""
+    cells = cell_counts(event.study, event.sessions.tallies(event.study.name))
+    return (
+        ("Completed sessions", str(sum(cell.over for cell in cells)), f"of {sum(cell.planned for cell in cells)}"),
+        ("Questionnaires", str(activity.submitted), "submitted"),
+        ("Guesses of the application", str(activity.guesses), "by testers, to check the blinding"),
+        ("Applications to decide", str(n_to_decide), "submitted by teams"),
+    )
+
+
+def _gathered(hosted: HostedStudy, pool: Iterable[Participant], activity: ActivityCounts) -> dict[str, str]:
+    """Return the amounts of collected data as text; empty for none."""
+    going_on = sum(member.tally.n_active for member in pool)
+    measured = hosted.measurements.exclude(done_at=None).order_by("-asked_at").first()
+    stated = {criterion.about for criterion in criteria_of(server_store(), hosted.name)}
+    return {
+        "organiser:links": _some(hosted.recruit_links.filter(closed_at=None).count(), "open"),
+        "organiser:slots": _slots(hosted),
+        "organiser:operations": _some(going_on, "active"),
+        "organiser:blinding": _some(activity.guesses, "guesses" if activity.guesses > 1 else "guess"),
+        "organiser:results": f"last on {date_format(measured.asked_at, 'j M Y, H:i')} UTC" if measured else "",
+        "organiser:criteria": f"{len(stated)} of {len(CriteriaSubject)} stated",
+        "analyst:home": _some(activity.submitted, "submitted"),
+    }
+
+
+def _published(release: Edition | None, changes: str) -> str:
+    if release is None:
+        return "nothing published yet"
+    text = f"version {release.number}, {date_format(release.made_at, 'j M Y')}"
+    return f"{text}; {changes}" if changes else text
+
+
+def _until(approval: EthicsApproval | None) -> str:
+    if approval is None:
+        return "no valid approval"
+    return f"valid until {date_format(approval.expires, 'j M Y')}" if approval.expires else "valid"
+
+
+def _slots(hosted: HostedStudy) -> str:
+    capacities = list(hosted.time_slots.values_list("places", flat=True))
+    booked = Booking.objects.filter(slot__hosted=hosted).count()
+    slots = _some(len(capacities), "slots" if len(capacities) > 1 else "slot")
+    return f"{slots}, {booked} of {sum(capacities)} places taken" if capacities else ""
+
+
+def _some(n: int, what: str) -> str:
+    return f"{n} {what}" if n else ""
+
 
 _State = HostedStudy.State
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NavigationEntry:
+    """A page with the progress of its topic.
+
+    Attributes:
+        title: Title of the page.
+        words: Its purpose.
+        address: Its address.
+        standing: Its status in a few words; empty if there is none.
+        is_urgent: Whether people wait for it.
+    """
+
+    title: str
+    words: str
+    address: str
+    standing: str = ""
+    is_urgent: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NavigationGroup:
+    """Pages that are used in the same phase."""
+
+    title: str
+    entries: Sequence[NavigationEntry]
+
+
 @allowed(Role.ORGANISER)
 def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
-    """Show the next step, the key figures, and all steps of the event."""
+    """Show the next step and all pages."""
     try:
         progress = progress_of(access.hosted)
     except InvalidStudyError:
         messages.warning(request, "The files of this study contain errors. Correct them here first.")
         return redirect("organiser:edit_study", access.hosted.token)
-    context = {"access": access, "next_step": _next_step(access.hosted, progress), "progress": progress}
+    context = {
+        "access": access,
+        "next_step": _next_step(access.hosted, progress),
+        "missing": progress.missing if access.hosted.state in {_State.DRAFT, _State.PUBLISHED} else (),
+        "groups": _groups(access.hosted, progress),
+        "tiles": progress.tiles,
+    }
     return render(request, "web/organiser/home.html", context)
 
 
@@ -76,20 +240,71 @@ def _next_step(hosted: HostedStudy, progress: EventProgress) -> NextStepCard:
     step = step_of_organiser(
         str(hosted.state),
         n_submissions=progress.n_to_decide,
-        has_texts=progress.to_write is None,
         is_approved=progress.is_approved,
         has_testers=progress.n_testers > 0,
         n_questions=n_questions,
     )
     n = n_questions if step is RoleStep.ANSWER_TESTERS else progress.n_to_decide
-    drafts = f"{reverse('organiser:edit_study', args=[hosted.token])}?at=.&step=publish"
-    address = {
-        RoleStep.WRITE_TEXTS: progress.to_write.address if progress.to_write else "",
-        RoleStep.PUBLISH: drafts if progress.has_drafts else "",
-        RoleStep.INVITE_TESTERS: f"{reverse('organiser:people', args=[hosted.token])}#paste_addresses",
-    }
-    name = progress.to_write.name if progress.to_write else ""
-    return next_step_card(step, hosted.token, n=n, name=name, address=address.get(step, ""))
+    invite = f"{reverse('organiser:people', args=[hosted.token])}#paste_addresses"
+    return next_step_card(step, hosted.token, n=n, address=invite if step is RoleStep.INVITE_TESTERS else "")
+
+
+_PAGES: Mapping[str, Sequence[tuple[str, str, str]]] = {
+    "Before": (
+        ("organiser:edit_study", "Edit study", "All files of the study, as forms and as text, with their errors."),
+        ("organiser:editions", "Published versions", "Publish the study, and see the changes since the last version."),
+        ("organiser:questions", "Questions", "All questions, exactly as participants see them."),
+        ("organiser:schemas", "Schemas", "Write, test and publish the questions for annotators."),
+        ("organiser:submissions", "Applications of teams", "Accept, return or decline submissions."),
+        ("organiser:ethics", "Ethics approval", "Required before you invite testers."),
+        ("organiser:people", "People", "Invite by link, list or printed access codes; track status; send reminders."),
+        ("organiser:links", "Recruiting links", "For Prolific, or open to anyone with the link."),
+        ("organiser:slots", "Time slots", "Times for testers to book."),
+    ),
+    "On the day": (
+        ("organiser:operations", "Operations", "Open, pause and close; sessions, stuck replies, errors, cells."),
+        ("senior:dialogues", "Dialogues", "Annotation progress; search and bulk actions."),
+        ("organiser:blinding", "Blinding", "Guesses of testers, and identifying texts on their pages."),
+    ),
+    "Afterwards": (
+        ("organiser:results", "Results", "Measure completed sessions; read and download reports."),
+        ("analyst:home", "Testers' answers", "Charts and comparisons for each question."),
+        ("analyst:coding", "Coding", "Code the free-text answers."),
+        ("analyst:reviews", "Combined review", "Risks that need both dialogue and questionnaire."),
+        (
+            "organiser:exchange",
+            "Export and import",
+            "Answers as rows, Label Studio, Argilla; import of dialogues and labels.",
+        ),
+    ),
+    "Settings and records": (
+        ("organiser:series", "Series", "Plan, terms of the programme, evidence of validity, feedback, decisions."),
+        ("organiser:criteria", "Criteria", "Recruiting, selecting and assigning annotators."),
+        ("organiser:factors", "Second factors", "Roles that need one, and people without one."),
+        ("organiser:audit", "Audit log", "Every action, with time and name; entries are never deleted."),
+    ),
+}
+"""Name, title and purpose of every page, in order of use."""
+
+
+def _groups(hosted: HostedStudy, progress: EventProgress) -> list[NavigationGroup]:
+    standings, urgent = progress.standings, progress.urgent
+    return [
+        NavigationGroup(
+            title=title,
+            entries=[
+                NavigationEntry(
+                    title=called,
+                    words=text,
+                    address=reverse(name, args=[hosted.token]),
+                    standing=standings.get(name, ""),
+                    is_urgent=name in urgent,
+                )
+                for name, called, text in pages
+            ],
+        )
+        for title, pages in _PAGES.items()
+    ]
 
 
 class StudyForm(forms.Form):
@@ -108,8 +323,8 @@ def studies(request: HttpRequest) -> HttpResponse:
         try:
             hosted = host_study(form.cleaned_data["folder"], account_of(request))
             return redirect("organiser:editions", hosted.token)
-        except InvalidStudyError as error:
-            errors = render_diagnostics(error.located_diagnostics, limit=None, ending="No study was added.")
+        except InvalidStudyError as found:
+            errors = render_diagnostics(found.placed, limit=None, ending="No study was added.")
         except InputError as error:
             form.add_error(None, str(error))
     mine = HostedStudy.objects.filter(memberships__account=account_of(request), memberships__role=Role.ORGANISER.value)
@@ -124,13 +339,12 @@ def studies(request: HttpRequest) -> HttpResponse:
 @hosts_only
 @require_http_methods(["GET", "POST"])
 def new_study(request: HttpRequest) -> HttpResponse:
-    """Create a study from a template in a new folder of this server, and open its home page or its editor."""
+    """Create a study from a template in a new folder of this server, and open its editor."""
     root = Path(str(settings.WORKSPACE)).parent
 
     def create(name: str, kind: StarterKind, answers: Mapping[str, str]) -> str:
         hosted = host_new_study(create_study(root, name, kind, answers), kind, account_of(request))
-        page = "organiser:edit_study" if kind is StarterKind.EMPTY else "organiser:home"
-        return reverse(page, args=[hosted.token])
+        return reverse("organiser:edit_study", args=[hosted.token])
 
     creation = StudyCreation(
         template="web/base.html",
@@ -152,8 +366,8 @@ def editions(request: HttpRequest, access: AccessContext) -> HttpResponse:
             messages.success(request, f"Version {release.number} is published.")
             return redirect("organiser:editions", access.hosted.token)
         shown = _compared(access)
-    except InvalidStudyError as error:
-        shown = {"errors": render_diagnostics(error.located_diagnostics, limit=None, ending="Nothing was published.")}
+    except InvalidStudyError as faults:
+        shown = {"errors": render_diagnostics(faults.placed, limit=None, ending="Nothing was published.")}
     known = access.hosted.editions.select_related("made_by").order_by("-number")
     return render(request, "web/organiser/editions.html", {"access": access, "editions": known, **shown})
 
@@ -332,6 +546,17 @@ def factors(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "form": form,
         "by_server": sorted(role.value for role in required_by_server()),
         "lacking": lacking_factor(access.hosted),
-        "n_needed": needing_factor(access.hosted).count(),
+        "n_needed": _needing(access.hosted).count(),
     }
     return render(request, "web/organiser/factors.html", shown, status=422 if form.errors else 200)
+
+
+def lacking_factor(hosted: HostedStudy) -> list[Membership]:
+    """Return the memberships of a study that need a second factor and lack it."""
+    having = Authenticator.objects.values("user_id")
+    return list(_needing(hosted).exclude(account_id__in=having).order_by("id"))
+
+
+def _needing(hosted: HostedStudy) -> QuerySet[Membership]:
+    needed = [role.value for role in required_roles(hosted)]
+    return hosted.memberships.filter(left_at=None, role__in=needed).select_related("account")

@@ -30,10 +30,10 @@ from theodolite.reporting.exporting.tables import ExportTable, csv_text
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.invitations import (
     COMPLETION,
-    InvitationStatus,
+    Standing,
     code_path,
     invitation_path,
-    invitation_status,
+    standing_of,
     why_shut,
     words_of,
 )
@@ -327,13 +327,11 @@ def links_file(request: HttpRequest, access: AccessContext) -> HttpResponse:
     """Return the links of open invitations and of testers with open tasks as CSV, for a mail merge."""
     invitations = Invitation.objects.select_related("hosted").filter(hosted=access.hosted, used_at=None)
     waiting = [
-        invitation
-        for invitation in invitations.order_by("-id")
-        if invitation_status(invitation) is not InvitationStatus.WITHDRAWN
+        invitation for invitation in invitations.order_by("-id") if standing_of(invitation) is not Standing.WITHDRAWN
     ]
     rows = [
-        (item.name, item.email, item.role, invitation_status(item).value, absolute(request, invitation_path(item)))
-        for item in waiting
+        (one.name, one.email, one.role, standing_of(one).value, absolute(request, invitation_path(one)))
+        for one in waiting
     ]
     members = [participant for participant in participants_of(access.hosted) if participant.is_waited_for]
     rows += [
@@ -359,7 +357,7 @@ class AccessCode:
 
     seat: str
     role: str
-    text: str
+    words: str
     address: str
     square: str
 
@@ -401,7 +399,7 @@ class SlotForm(forms.Form):
     role = forms.ChoiceField(label="Role", choices=[(role.value, f"{role.value}s") for role in TESTERS])
     begins = moment_field("Start")
     minutes = forms.IntegerField(label="Length in minutes", min_value=5, max_value=24 * 60, initial=90)
-    capacity = forms.IntegerField(label="Places", min_value=1, max_value=1000, initial=10)
+    places = forms.IntegerField(label="Places", min_value=1, max_value=1000, initial=10)
     n = forms.IntegerField(label="Number of consecutive slots", min_value=1, max_value=_MOST, initial=1)
     where = forms.CharField(label="Room or note", max_length=120, required=False, help_text="Participants see it.")
 
@@ -446,7 +444,7 @@ def _make(access: AccessContext, filled: dict[str, Any], zone: Any) -> int:
             role=filled["role"],
             begins=begins + number * length,
             ends=begins + (number + 1) * length,
-            capacity=filled["capacity"],
+            places=filled["places"],
             where=filled["where"],
             made_by=access.account,
         )

@@ -1,4 +1,4 @@
-"""People of an event: single invitations, lists or access codes, and a page for each person."""
+"""People of an event: invitations one by one, by a list or by access codes; and a page for each person."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from functools import partial
 from io import StringIO
 from typing import Any, TypeVar
 
-from allauth.mfa.models import Authenticator
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -32,17 +30,17 @@ from theodolite.domain.event import Role, why_not_both
 from theodolite.domain.event_record import TesterTally
 from theodolite.domain.session import Session
 from theodolite.domain.wording import languages_of
-from theodolite.reporting.text.figures import number_of
-from theodolite.web.access import AccessContext, allowed, clash_of_address, required_roles, role_home
+from theodolite.reporting.words.figures import number_of
+from theodolite.web.access import AccessContext, allowed, clash_of_address, role_home
 from theodolite.web.accounts.invitations import (
     WALK_IN,
-    InvitationStatus,
+    Standing,
     code_path,
     hand_out_codes,
     invitation_path,
-    invitation_status,
     invite,
     is_address,
+    standing_of,
     withdraw_invitation,
 )
 from theodolite.web.events import NO_APPROVAL, TESTERS, approval_of, event_of, may_invite, server_store
@@ -117,7 +115,7 @@ class AskedIn:
     """An open invitation as the page shows it."""
 
     invitation: Invitation
-    status: InvitationStatus
+    standing: Standing
     address: str
 
 
@@ -129,7 +127,7 @@ def people(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **forms_: forms.Form) -> HttpResponse:
     open_ones = [
-        AskedIn(invitation, invitation_status(invitation), absolute(request, invitation_path(invitation)))
+        AskedIn(invitation, standing_of(invitation), absolute(request, invitation_path(invitation)))
         for invitation in Invitation.objects.select_related("hosted")
         .filter(hosted=access.hosted, used_at=None)
         .order_by("-id")
@@ -142,7 +140,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         if (not chosen or (member.state.value == chosen and member.is_tester))
         and (not role or member.membership.role == role)
     ]
-    invited = [open_one for open_one in open_ones if open_one.status is not InvitationStatus.WITHDRAWN]
+    invited = [open_one for open_one in open_ones if open_one.standing is not Standing.WITHDRAWN]
     shows_links = request.GET.get("links") == "yes"
     context = {
         "access": access,
@@ -152,7 +150,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         ],
         "states": counted_states(everybody, n_invited_testers(access.hosted)),
         "chosen": chosen,
-        "roles": [(item.value, item.value == role) for item in Role],
+        "roles": [(one.value, one.value == role) for one in Role],
         "bulk_acts": BULK_ACTS,
         "zone": zone_of(event_of(access.hosted).study).key,
         "n_waited_for": sum(member.is_waited_for for member in everybody),
@@ -163,7 +161,7 @@ def _page(request: HttpRequest, access: AccessContext, *, status: int = 200, **f
         "invite": InviteForm(languages=_languages(access)),
         "list": ListForm(),
         "paste": PasteForm(),
-        "links": [f"{item.invitation.name or item.invitation.email}\t{item.address}" for item in invited],
+        "links": [f"{one.invitation.name or one.invitation.email}\t{one.address}" for one in invited],
         "access_codes": AccessCodesForm(),
         **forms_,
     }
@@ -590,15 +588,3 @@ def send(to: str, subject: str, template: str, shown: dict[str, object], line: B
     except OSError as error:  # the library's own errors of sending are of this kind
         _LOG.warning("a mail could not be sent: %s", error)
         return False
-
-
-def lacking_factor(hosted: HostedStudy) -> list[Membership]:
-    """Return the memberships of a study that need a second factor and lack it."""
-    having = Authenticator.objects.values("user_id")
-    return list(needing_factor(hosted).exclude(account_id__in=having).order_by("id"))
-
-
-def needing_factor(hosted: HostedStudy) -> QuerySet[Membership]:
-    """Return the memberships of a study that need a second factor."""
-    needed = [role.value for role in required_roles(hosted)]
-    return hosted.memberships.filter(left_at=None, role__in=needed).select_related("account")

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from theodolite.domain.errors import Conflict
 from theodolite.domain.event import Role
 from theodolite.domain.event_record import Withdrawal
-from theodolite.reporting.text.figures import number_of
+from theodolite.reporting.words.figures import number_of
 from theodolite.web.access import AccessContext, allowed
 from theodolite.web.accounts.invitations import WALK_IN, give_code
 from theodolite.web.events import TESTERS, event_of
@@ -168,7 +168,7 @@ def act_on_people(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 
 _DONE = {"remind": "Reminded", "code": "New codes", "screen": "Screening repeated", "take-out": "Removed"}
-"""Descriptions of actions, by action."""
+"""What was done, by action."""
 
 
 def _acted(

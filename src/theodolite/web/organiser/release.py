@@ -78,7 +78,7 @@ def identifiers(request: HttpRequest, access: AccessContext, measurement: str) -
         return _page(request, access, rows, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     _store(access.hosted, {**known, **{line.finding.key: line.finding for line in rows}})
     n_decided = sum(line.finding.is_decided for line in rows)
-    access.audit("decided about identifiers", f"measurement {row.token}", decided=n_decided, detected=len(rows))
+    access.audit("decided about identifiers", f"measurement {row.token}", decided=n_decided, found=len(rows))
     messages.success(request, f"{n_decided} of {len(rows)} identifiers are decided.")
     _prepare(request, access)
     return redirect("organiser:results", study=access.hosted.token)

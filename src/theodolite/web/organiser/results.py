@@ -30,7 +30,7 @@ from theodolite.assessment.blinding import SecretWord, plain_names, secrets_for_
 from theodolite.bootstrap.audience_reports import audience_files
 from theodolite.bootstrap.database import DATABASE_VARIABLE
 from theodolite.bootstrap.events import MEASURE, PUBLIC
-from theodolite.bootstrap.page_checks import LeakScanner, PageAnswer, PageLeak
+from theodolite.bootstrap.page_checks import Lookout, PageAnswer, PageLeak
 from theodolite.bootstrap.releases import BUNDLE, KEY, REVIEW, public_key_file, read_review
 from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.domain.errors import TheodoliteError
@@ -42,8 +42,8 @@ from theodolite.domain.identity import version_of
 from theodolite.domain.undefined_reasons import TOO_FEW_GUESSES, undefined_text
 from theodolite.events.context import EventContext
 from theodolite.events.next_steps import RoleStep
-from theodolite.events.results import blinding_results, naming_counts
-from theodolite.reporting.text import figures
+from theodolite.events.results import leaks, naming_counts
+from theodolite.reporting.words import figures
 from theodolite.usecases.audiences import Audience, AudienceKind
 from theodolite.web.access import AccessContext, allowed, audit
 from theodolite.web.analyst.reviews import next_step_of_analyst
@@ -51,7 +51,7 @@ from theodolite.web.asgi_handler import Background
 from theodolite.web.events import event_of
 from theodolite.web.models import Account, HostedStudy, Measurement, Membership, Submission
 from theodolite.web.next_steps import NextStepCard, next_step_card
-from theodolite.web.rendering import IntervalLine, UnitStrip, share_line, share_x, unit_strip
+from theodolite.web.rendering import ShareLine, UnitStrip, share_line, share_place, unit_strip
 
 CUT_OFF = "The server stopped before the measurement finished; measure again."
 
@@ -192,7 +192,7 @@ def results(request: HttpRequest, access: AccessContext) -> HttpResponse:
     measured = list(access.hosted.measurements.select_related("asked_by").order_by("-asked_at"))
     numbers = dict(access.hosted.editions.values_list("version", "number"))
     names = _applications_of_teams(access.hosted)
-    lines = [_line(item, numbers.get(item.edition), _reported(item, names)) for item in measured]
+    lines = [_line(one, numbers.get(one.edition), _reported(one, names)) for one in measured]
     context = {
         "access": access,
         "lines": lines,
@@ -337,18 +337,18 @@ def search_pages(hosted: HostedStudy, request: HttpRequest) -> AuditResult:
         request: The request, for the address of the server.
     """
     event, asked = event_of(hosted), _PageClient(request)
-    scanners = []
+    lookouts = []
     for membership in _people(hosted):
-        scanner = _scanner(hosted, event, membership)
+        lookout = _lookout(hosted, event, membership)
         for page in _pages(asked, membership, _starts(event, membership)):
-            scanner.look(page)
-        scanners.append(scanner)
+            lookout.look(page)
+        lookouts.append(lookout)
     unique = {
-        (leak.role, leak.revealed.secret, _route(leak.page)): leak for scanner in scanners for leak in scanner.leaks
+        (leak.role, leak.revealed.secret, _shape(leak.page)): leak for lookout in lookouts for leak in lookout.leaks
     }
     return AuditResult(
-        people=len(scanners),
-        pages=sum(scanner.n_pages for scanner in scanners),
+        people=len(lookouts),
+        pages=sum(lookout.n_pages for lookout in lookouts),
         leaks=tuple(unique.values()),
         plain=plain_names(event.study),
     )
@@ -360,11 +360,11 @@ def _people(hosted: HostedStudy) -> Iterator[Membership]:
         yield from membership.select_related("account").order_by("-id")[:MOST_PEOPLE]
 
 
-def _scanner(hosted: HostedStudy, event: EventContext, membership: Membership) -> LeakScanner:
+def _lookout(hosted: HostedStudy, event: EventContext, membership: Membership) -> Lookout:
     role = membership.as_role
     if role is not Role.ANNOTATOR:
-        return LeakScanner(role.value, secrets_for_testers(event.study))
-    return LeakScanner(role.value, _secrets(hosted, event, membership), hears=True)
+        return Lookout(role.value, secrets_for_testers(event.study))
+    return Lookout(role.value, _secrets(hosted, event, membership), hears=True)
 
 
 def _secrets(hosted: HostedStudy, event: EventContext, membership: Membership) -> tuple[SecretWord, ...]:
@@ -380,9 +380,9 @@ def _starts(event: EventContext, membership: Membership) -> list[str]:
     group, token = _GROUPS[membership.as_role], membership.hosted.token
     home = reverse(f"{group}:home", args=[token])
     if group == "annotator":
-        tokens = latest_submissions(token, membership.participant, 10)
-        return [home, *(reverse("annotator:annotation", args=[token, reservation]) for reservation in tokens)]
-    made = [session.index + 1 for session in event.sessions.of_participant(membership.participant)]
+        claims = latest_submissions(token, membership.participant, 10)
+        return [home, *(reverse("annotator:annotation", args=[token, claim]) for claim in claims)]
+    made = [session.place + 1 for session in event.sessions.of_participant(membership.participant)]
     own = [
         f"{session_no}/{rest}"
         for session_no in made
@@ -415,7 +415,7 @@ def _begins(path: str, starts: list[str]) -> bool:
     return path not in starts and (path.endswith(("/instructions/", "/my-data/file/")) or "/annotate/d/" in path)
 
 
-def _route(path: str) -> str:
+def _shape(path: str) -> str:
     return "".join("0" if letter.isdigit() else letter for letter in path)
 
 
@@ -449,7 +449,7 @@ def _text(response: object) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlindingLine:
+class LeakLine:
     """One row of the table of guesses, as text.
 
     Attributes:
@@ -474,12 +474,12 @@ class BlindingLine:
     surprise: str
     n_unknown: int
     n_repeated: int
-    line: IntervalLine
+    line: ShareLine
     chance_at: float
     strip: UnitStrip | None = None
 
     @property
-    def text(self) -> str:
+    def words(self) -> str:
         """The chart as text."""
         parts = (f"{self.right} right", self.between, f"by chance {self.chance}", f"{self.n_unknown} did not know")
         return f"{self.about}, {self.level}: {', '.join(part for part in parts if part)}"
@@ -503,7 +503,7 @@ def scan_dialogues(request: HttpRequest, access: AccessContext) -> HttpResponse:
 
 def _page(request: HttpRequest, access: AccessContext, **more: object) -> HttpResponse:
     event = event_of(access.hosted)
-    lines = [_blinding_line(assessment) for assessment in blinding_results(event)]
+    lines = [_leak_line(leak) for leak in leaks(event)]
     context = {"access": access, "leaks": lines, "few": figures.FEW, "namings": naming_counts(event), **more}
     return render(request, "web/organiser/blinding.html", context)
 
@@ -516,11 +516,11 @@ def _surprise(assessment: BlindingAssessment) -> str:
     return undefined_text(Undefined(reason=TOO_FEW_GUESSES.format(fewest=FEWEST_GUESSES), n=assessment.rate.n))
 
 
-def _blinding_line(assessment: BlindingAssessment) -> BlindingLine:
+def _leak_line(assessment: BlindingAssessment) -> LeakLine:
     rate = assessment.rate
     known = isinstance(rate, Estimate)
     n, n_right = (rate.n, rate.count or 0) if isinstance(rate, Estimate) else (0, 0)
-    return BlindingLine(
+    return LeakLine(
         about=assessment.about.value,
         level=assessment.level.value if assessment.level else "all levels",
         right=figures.share(n_right, n) if known else "no guesses",
@@ -530,7 +530,7 @@ def _blinding_line(assessment: BlindingAssessment) -> BlindingLine:
         n_unknown=assessment.n_unknown,
         n_repeated=assessment.n_repeated,
         line=share_line(rate),
-        chance_at=share_x(assessment.chance),
+        chance_at=share_place(assessment.chance),
         strip=unit_strip(n_right, n - n_right, assessment.n_unknown) if 0 < n < figures.FEW else None,
     )
 

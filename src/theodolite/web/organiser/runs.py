@@ -135,7 +135,7 @@ def start_run(request: HttpRequest, access: AccessContext) -> HttpResponse:
         loaded = study.loaded()
         is_priced = is_paid(study.estimate(loaded, stage))
     except InputError as error:
-        return _refused_start(request, access, error)
+        return _faulty(request, access, error)
     form = RunForm(request.POST or None, is_paid=is_priced)
     if form.is_valid():
         asked = replace(form.run_request(), stage=stage)
@@ -178,10 +178,10 @@ def _start_page(
     return render(request, "web/organiser/start_run.html", context, status=status)
 
 
-def _refused_start(request: HttpRequest, access: AccessContext, error: InputError) -> HttpResponse:
+def _faulty(request: HttpRequest, access: AccessContext, error: InputError) -> HttpResponse:
     """Return the page for a study whose files have errors."""
-    errors = server_study(access.hosted).without_paths(problem_of(error))
-    context = {"access": access, "errors": errors}
+    faults = server_study(access.hosted).without_paths(problem_of(error))
+    context = {"access": access, "faults": faults}
     return render(request, "web/organiser/start_run.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
@@ -194,7 +194,7 @@ async def check_run(request: HttpRequest, access: AccessContext) -> HttpResponse
     try:
         stage, study, loaded, environ = await sync_to_async(_prepared)(request, access)
     except InputError as error:
-        return await sync_to_async(_refused_start)(request, access, error)
+        return await sync_to_async(_faulty)(request, access, error)
     checks: tuple[EndpointCheck, ...] = ()
     problem = ""
     try:

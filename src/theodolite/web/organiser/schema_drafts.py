@@ -213,7 +213,7 @@ def publish_schema(
     Raises:
         Conflict: If another person has saved in the meantime, or the study's version may not be replaced.
         InputError: If qualifications should stay and no reason is stated.
-        StudyError: If the study is invalid with it; lists all errors.
+        StudyError: If the study is invalid with it; lists all faults.
     """
     hosted, names = draft.hosted, {name for name, stays in (keep or {}).items() if stays}
     if names and not note.strip():
@@ -248,8 +248,7 @@ def _looked_at(draft: SchemaDraft, revision: SchemaRevision) -> Outlook:
     alone = read_schema(revision.text, draft.name).schema
     if alone is None or not is_alike(alone, schema):
         message = (
-            f"the study's own file or pack contains a schema `{draft.name}`, which takes precedence over a separate "
-            "file; "
+            f"the study's own file or pack holds a schema `{draft.name}`, which takes precedence over a separate file; "
             "remove it there, or choose another name"
         )
         raise Conflict(message)
@@ -299,11 +298,11 @@ def _write(path: Path, text: str) -> None:
     Raises:
         Conflict: If the folder cannot be written.
     """
-    draft_path = path.with_name(f".{path.name}.new")
+    beside = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(exist_ok=True)
-        draft_path.write_text(text, encoding="utf-8")
-        os.replace(draft_path, path)  # noqa: PTH105 - intentionally atomic
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)  # noqa: PTH105 - intentionally atomic
     except OSError as error:
         reason = error.strerror or type(error).__name__
         message = f"`{path.parent.name}/{path.name}` cannot be written ({reason}); download the text and put it there"
@@ -348,9 +347,9 @@ class WrittenDraft:
     study: Study | None
 
     @property
-    def diagnostics(self) -> tuple[LocatedDiagnostic, ...]:
+    def faults(self) -> tuple[LocatedDiagnostic, ...]:
         """The errors in the text."""
-        return self.reading.errors
+        return self.reading.faults
 
     @property
     def notes(self) -> tuple[LocatedDiagnostic, ...]:
@@ -502,10 +501,10 @@ def instruments(request: HttpRequest, access: AccessContext) -> HttpResponse:
     try:
         loaded = _loaded(access)
         context = {"access": access, "shown": _shown(loaded), "notes": loaded.notes}
-    except InvalidStudyError as error:
+    except InvalidStudyError as found:
         context = {
             "access": access,
-            "errors": render_diagnostics(error.located_diagnostics, limit=None, ending="Nothing was published."),
+            "errors": render_diagnostics(found.placed, limit=None, ending="Nothing was published."),
         }
     return render(request, "web/questions/list.html", context)
 

@@ -54,7 +54,7 @@ from theodolite.web.organiser.schema_drafts import (
     written,
 )
 from theodolite.web.questions import humanize
-from theodolite.web.rendering import interval_line
+from theodolite.web.rendering import interval_bar
 
 SHOWN = 30
 """Maximum number of revisions on the page; count."""
@@ -145,8 +145,8 @@ def publish(request: HttpRequest, access: AccessContext, draft: str) -> HttpResp
     number = int(sent.get("revision") or 0) if sent.get("revision", "").isdecimal() else 0
     try:
         made = publish_schema(schema_draft, number, access.account, note=sent.get("note", "").strip(), keep=keep)
-    except InvalidStudyError as error:
-        errors = render_diagnostics(error.located_diagnostics, limit=None, ending="Nothing was published.")
+    except InvalidStudyError as faulty:
+        errors = render_diagnostics(faulty.placed, limit=None, ending="Nothing was published.")
         return _page(request, access, schema_draft, {"errors": errors}, HTTPStatus.UNPROCESSABLE_ENTITY)
     except (Conflict, InputError) as error:
         messages.warning(request, f"Not published: {error}")
@@ -196,7 +196,7 @@ def _context(request: HttpRequest, access: AccessContext, seen: WrittenDraft) ->
         "access": access,
         "draft": seen.draft,
         "seen": seen,
-        "asked": settled_texts(access, seen.revision.text),
+        "asked": settled_words(access, seen.revision.text),
         "at": request.GET.get("at", ""),
         "outlook": seen.outlook,
         "show": section if section in names else next(iter(names), ""),
@@ -235,8 +235,8 @@ def _count(seen: WrittenDraft) -> str:
 
     Example: `2 errors, 1 note`.
     """
-    n_errors, n_notes = len(seen.diagnostics), len(seen.notes)
-    return f"{n_errors} error{'' if n_errors == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"
+    n_faults, n_notes = len(seen.faults), len(seen.notes)
+    return f"{n_faults} error{'' if n_faults == 1 else 's'}, {n_notes} note{'' if n_notes == 1 else 's'}"
 
 
 ACT = "note"
@@ -244,21 +244,21 @@ ACT = "note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettledText:
+class SettledWords:
     """A thread next to the editor.
 
     Attributes:
         thread: Token of the thread.
         category: Name of the category.
         question: Name of the question concerned; empty for none.
-        text: The decision.
+        words: The decision.
         is_in_text: Whether the text of the draft already names the thread.
     """
 
     thread: str
     category: str
     question: str
-    text: str
+    words: str
     is_in_text: bool
 
     @property
@@ -267,14 +267,14 @@ class SettledText:
         return humanize(self.category)
 
 
-def settled_texts(access: AccessContext, text: str) -> list[SettledText]:
+def settled_words(access: AccessContext, text: str) -> list[SettledWords]:
     """Return the decisions for the guideline, and whether a draft's text includes each."""
     return [
-        SettledText(
+        SettledWords(
             thread=thread.token,
             category=thread.anchor.category,
             question=thread.anchor.question,
-            text=thread.text,
+            words=thread.text,
             is_in_text=f"# thread {thread.token}" in text,
         )
         for thread in _threads(access)
@@ -300,7 +300,7 @@ def with_settled(access: AccessContext, draft: SchemaDraft, text: str, key: str)
         raise InputError(message)
     plain = tidied(text)
     source = read_yaml(plain.encode("utf-8"), schema_path(draft.name))
-    note = schema_texts.GuidelineNote(message=" ".join(thread.text.split()), thread=token)
+    note = schema_texts.GuidelineNote(words=" ".join(thread.text.split()), thread=token)
     done = schema_texts.advised(plain, source, thread.anchor.category, question, note)
     access.audit("added guideline text to", f"schema {draft.name}", thread=token)
     return done
@@ -322,7 +322,7 @@ def rearranged(text: str, name: str, kind: str, key: str) -> str:
         text: Text in the editor.
         name: Name of the schema.
         kind: Operation of the button: `up`, `down`, `double`, `remove` or `add`; empty to leave the text unchanged.
-        key: Category and question, `CATEGORY:QUESTION`; only the category for `add`.
+        key: Category and question, `CATEGORY:QUESTION`; the category alone for `add`.
 
     Raises:
         InputError: If the question does not have its own lines in the text, or the operation is unknown.
@@ -379,7 +379,7 @@ class VersionPair:
     def lines(self) -> list[tuple[QuestionTouch, PastAnswers | None, str]]:
         """Each affected question with its past answers and its form key."""
         lines = [(touch, self.past.get(touch.question)) for touch in self.touches]
-        return [(touch, past, self.key_of(touch.question) if past else "") for touch, past in lines]
+        return [(touch, past, self.place(touch.question) if past else "") for touch, past in lines]
 
     @property
     def n_same(self) -> int:
@@ -392,7 +392,7 @@ class VersionPair:
             question.name for question in self.after.instrument.questions
         }
 
-    def key_of(self, question: str) -> str:
+    def place(self, question: str) -> str:
         """Return the form key of a question."""
         return f"{self.after.name}|{self.version[:12]}|{question}"
 
@@ -465,7 +465,7 @@ def _chosen(comparisons: Sequence[VersionPair], key: str) -> tuple[VersionPair, 
     open_ones = [
         (comparison, touch.question) for comparison in comparisons for touch, past, _ in comparison.lines if past
     ]
-    named = next(((pair, name) for pair, name in open_ones if pair.key_of(name) == key), None)
+    named = next(((pair, name) for pair, name in open_ones if pair.place(name) == key), None)
     remaining = [
         (pair, name)
         for pair, name in open_ones
@@ -561,9 +561,9 @@ class _Sample:
         )
 
     @property
-    def key(self) -> str:
+    def place(self) -> str:
         """The key of the question in forms."""
-        return self.comparison.key_of(self.question)
+        return self.comparison.place(self.question)
 
     @property
     def shown(self) -> list[tuple[str, str]]:
@@ -571,8 +571,8 @@ class _Sample:
         shift = self.measured
         if shift is None:
             return []
-        rows = [("Shift of the defect rate, new minus old", interval_line(shift.shift).text)]
-        return [*rows, ("Agreement of old and new answers", interval_line(shift.alike).text)]
+        rows = [("Shift of the defect rate, new minus old", interval_bar(shift.shift).words)]
+        return [*rows, ("Agreement of old and new answers", interval_bar(shift.alike).words)]
 
 
 def _measured(
@@ -600,7 +600,7 @@ def _put(
 ) -> HttpResponse:
     """Add the sample to the queue of the new version."""
     comparison, plan = sample.comparison, sample.plan
-    back = redirect(f"{_impact_address(draft)}?of={sample.key}&aim={plan.wish.aim.value}&size={plan.wish.size}")
+    back = redirect(f"{_impact_address(draft)}?of={sample.place}&aim={plan.wish.aim.value}&size={plan.wish.size}")
     try:
         n_new = annotate_again(
             annotator.records, annotator.queue, comparison.after.name, sample.keys, version=comparison.asked

@@ -21,7 +21,7 @@ from theodolite.domain.event import Role, Series
 from theodolite.domain.series_review import DecisionState, EntryKind, FeedbackSource, NumberedEntry, SeriesPart
 from theodolite.reporting.citations import CitedResults, plain_text
 from theodolite.reporting.documents import review_evidence
-from theodolite.reporting.text.descriptions import published_facts
+from theodolite.reporting.words.descriptions import published_facts
 from theodolite.usecases.series_review import (
     add_entry,
     carry_over,
@@ -229,8 +229,8 @@ def _evidence(hosted: HostedStudy) -> dict[SeriesPart, tuple[str, ...]]:
         study = event_of(hosted, row.edition if row else "").study
     except (Http404, TheodoliteError):
         return dict.fromkeys(SeriesPart, ())
-    lines_by_part = review_evidence(study, CitedResults(json.loads(file.read_text(encoding="utf-8"))))
-    return {part: tuple(map(plain_text, lines)) for part, lines in lines_by_part.items()}
+    found = review_evidence(study, CitedResults(json.loads(file.read_text(encoding="utf-8"))))
+    return {part: tuple(map(plain_text, lines)) for part, lines in found.items()}
 
 
 def _member(kind: type[E], value: str | None) -> E | None:

@@ -18,11 +18,11 @@ from theodolite.annotation.listing import heavy_workloads, topic_demand
 from theodolite.annotation.queues import demote, judge_statuses, promote
 from theodolite.annotation.rules import most_by_judges
 from theodolite.domain.annotating.quality import (
+    BesidePeople,
     Conscientiousness,
     Demotion,
     JudgeStatus,
     Onboarding,
-    PeopleComparison,
     Promotion,
 )
 from theodolite.domain.errors import InputError
@@ -40,13 +40,13 @@ from theodolite.domain.instrument import ScaleKind
 from theodolite.events.sessions import heavy_minutes, opt_out_tallies
 from theodolite.measurement.annotator_agreement import MOST_IN_PAIRS
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.text.order_metrics import SUGGESTION_NOTE, moved_text, shift_text, side_text
+from theodolite.reporting.words.order_metrics import SUGGESTION_NOTE, moved_text, shift_text, side_text
 from theodolite.web.access import allowed
 from theodolite.web.annotator.home import AnnotatorContext, records
 from theodolite.web.events import event_of
 from theodolite.web.models import HostedStudy, Membership
 from theodolite.web.questions import humanize
-from theodolite.web.rendering import MARGIN, WIDTH, IntervalLine, SpreadBar, axis_x, bar_of, interval_line
+from theodolite.web.rendering import MARGIN, WIDTH, IntervalBar, SpreadBar, bar_of, interval_bar, place_of
 from theodolite.web.senior.home import Pages, page_number, page_of, senior_view
 
 
@@ -100,7 +100,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         annotator.records, annotator.queue, [membership.participant for membership in memberships]
     )
     seen = {check.participant: check for check in quality.from_above(annotator.records, annotator.queue)}
-    status = [
+    standing = [
         AnnotatorStatus.of(membership.token, ways[membership.participant], seen.get(membership.participant))
         for membership in memberships
     ]
@@ -110,7 +110,7 @@ def people(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "access": annotator.access,
         "asks_practice": process.practice,
         "asks_tests": bool(process.pass_mark),
-        "people": status,
+        "people": standing,
         "rotations": annotator_rotations(annotator.access.hosted),
         "categories": [(category.name, humanize(category.name)) for category in design.categories],
     }
@@ -152,9 +152,9 @@ class QuestionLine:
 
     title: str
     n_people: int
-    alike: IntervalLine
-    alpha: IntervalLine
-    people: IntervalLine
+    alike: IntervalBar
+    alpha: IntervalBar
+    people: IntervalBar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class JudgeView:
     """A judge as the page shows it.
 
     Attributes:
-        status: State of the judge in the queue, with its evidence.
+        standing: State of the judge in the queue, with its evidence.
         title: Humanised name of its guideline.
         validation_report: The text of the report; empty without one.
         lines: Results by question.
@@ -170,7 +170,7 @@ class JudgeView:
         is_in_queue: Whether people annotate by its guideline here.
     """
 
-    status: JudgeStatus
+    standing: JudgeStatus
     title: str
     validation_report: str
     lines: tuple[QuestionLine, ...]
@@ -186,36 +186,36 @@ def judges(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     process = annotator.design.process
     context = {
         "access": annotator.access,
-        "judges": [_view(annotator, status) for status in judge_statuses(annotator.records, annotator.queue)],
+        "judges": [_view(annotator, standing) for standing in judge_statuses(annotator.records, annotator.queue)],
         "passes": process.passes,
         "most": most_by_judges(process, process.passes),
     }
     return render(request, "web/senior/judges.html", context)
 
 
-def _view(annotator: AnnotatorContext, status: JudgeStatus) -> JudgeView:
-    is_in_queue = annotator.design.category(status.guideline) is not None
+def _view(annotator: AnnotatorContext, standing: JudgeStatus) -> JudgeView:
+    is_in_queue = annotator.design.category(standing.guideline) is not None
     comparisons = (
-        figures.people_comparisons(annotator.records, annotator.queue, status) if is_in_queue and status.n_read else ()
+        figures.beside_people(annotator.records, annotator.queue, standing) if is_in_queue and standing.n_read else ()
     )
-    validation_report = status.validation_report
+    validation_report = standing.validation_report
     return JudgeView(
-        status=status,
-        title=humanize(status.guideline),
+        standing=standing,
+        title=humanize(standing.guideline),
         validation_report=validation_text(validation_report, width=COLUMNS) if validation_report else "",
         lines=tuple(map(_judge_question_line, comparisons)),
-        past=tuple(map(_decision, status.past)),
+        past=tuple(map(_decision, standing.past)),
         is_in_queue=is_in_queue,
     )
 
 
-def _judge_question_line(people_comparisons: PeopleComparison) -> QuestionLine:
+def _judge_question_line(beside_people: BesidePeople) -> QuestionLine:
     return QuestionLine(
-        title=humanize(people_comparisons.question),
-        n_people=people_comparisons.n_people,
-        alike=interval_line(people_comparisons.alike),
-        alpha=interval_line(people_comparisons.alpha),
-        people=interval_line(people_comparisons.people),
+        title=humanize(beside_people.question),
+        n_people=beside_people.n_people,
+        alike=interval_bar(beside_people.alike),
+        alpha=interval_bar(beside_people.alpha),
+        people=interval_bar(beside_people.people),
     )
 
 
@@ -249,11 +249,11 @@ class QuestionAgreementLine:
 
     name: str
     ask: str
-    agreement: QuestionAgreement
-    alike: IntervalLine
-    alpha: IntervalLine
+    found: QuestionAgreement
+    alike: IntervalBar
+    alpha: IntervalBar
     given: SpreadBar
-    periods: tuple[tuple[AgreementPeriod, IntervalLine], ...]
+    periods: tuple[tuple[AgreementPeriod, IntervalBar], ...]
     moved: tuple[str, ...]
 
 
@@ -282,9 +282,9 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
             for agreement_line in agreements
         ],
         "width": WIDTH + 2 * MARGIN,
-        "zero": axis_x(0.0),
-        "calibrations": [
-            (humanize(before.question), interval_line(before.alpha), interval_line(after.alpha))
+        "zero": place_of(0.0),
+        "rooms": [
+            (humanize(before.question), interval_bar(before.alpha), interval_bar(after.alpha))
             for _, before, after in figures.calibration(annotator.records, annotator.queue)
         ],
     }
@@ -292,13 +292,13 @@ def agreement(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse
 
 
 def _line(question_agreement: QuestionAgreement, ask: str, orders: Sequence[OrderEffect]) -> QuestionAgreementLine:
-    periods = tuple((segment, interval_line(segment.alpha)) for segment in question_agreement.over_time)
+    periods = tuple((segment, interval_bar(segment.alpha)) for segment in question_agreement.over_time)
     return QuestionAgreementLine(
         name=humanize(question_agreement.question),
         ask=ask,
-        agreement=question_agreement,
-        alike=interval_line(question_agreement.alike),
-        alpha=interval_line(question_agreement.alpha),
+        found=question_agreement,
+        alike=interval_bar(question_agreement.alike),
+        alpha=interval_bar(question_agreement.alpha),
         given=bar_of(question_agreement.prevalence),
         periods=periods,
         moved=tuple(moved_text(effect) for effect in orders if effect.is_clear),
@@ -324,7 +324,7 @@ class RaterLine:
     number: int
     n_answers: int
     n_without_value: int
-    alike: IntervalLine
+    alike: IntervalBar
     given: SpreadBar
 
 
@@ -334,8 +334,8 @@ class AnnotatorPairLine:
 
     first: str
     second: str
-    alike: IntervalLine
-    alpha: IntervalLine
+    alike: IntervalBar
+    alpha: IntervalBar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,9 +363,9 @@ class OrderLine:
 class GroupLine:
     """People with the same self-description."""
 
-    agreement: GroupAgreement
-    within: IntervalLine
-    across: IntervalLine
+    found: GroupAgreement
+    within: IntervalBar
+    across: IntervalBar
 
 
 @allowed(Role.SENIOR)
@@ -386,16 +386,16 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "question": figures.asked.name,
         "name": humanize(figures.asked.name),
         "text": figures.asked.text,
-        "agreement": results,
-        "alike": interval_line(results.alike),
-        "alpha": interval_line(results.alpha),
-        "again": again and (interval_line(again.alike), interval_line(again.alpha), again.n_shared),
+        "found": results,
+        "alike": interval_bar(results.alike),
+        "alpha": interval_bar(results.alpha),
+        "again": again and (interval_bar(again.alike), interval_bar(again.alpha), again.n_shared),
         "raters": [
             RaterLine(
                 number=numbers[rater.annotator],
                 n_answers=rater.n_answers,
                 n_without_value=rater.n_without_value,
-                alike=interval_line(rater.alike),
+                alike=interval_bar(rater.alike),
                 given=bar_of(rater.prevalence),
             )
             for rater in figures.raters()
@@ -405,7 +405,7 @@ def raters(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
         "divided": _divided(annotator, figures.category, divided[page * PAGE : (page + 1) * PAGE]),
         "pages": Pages(page=page, n=len(divided), size=PAGE),
         "width": WIDTH + 2 * MARGIN,
-        "zero": axis_x(0.0),
+        "zero": place_of(0.0),
     }
     rest = _paired(request, figures, numbers) | _grouped(request, annotator, figures) | _planned(request, figures)
     return render(request, "web/senior/raters.html", context | rest)
@@ -441,7 +441,7 @@ def _paired(request: HttpRequest, figures: QuestionFigures, numbers: dict[str, i
     is_shown = len(numbers) <= MOST_IN_PAIRS or annotator_key
     people = figures.pairs(annotator_key) if is_shown else ()
     return {
-        "pairs": [_pair(person, numbers) for person in (*people, *figures.models_people_comparisons())],
+        "pairs": [_pair(person, numbers) for person in (*people, *figures.models_beside_people())],
         "is_shown": is_shown,
         "asked": numbers.get(annotator_key),
         "numbers": numbers.values(),
@@ -454,8 +454,8 @@ def _pair(pair_agreement: PairAgreement, numbers: dict[str, int]) -> AnnotatorPa
         second=f"{pair_agreement.second} (a model)"
         if pair_agreement.is_model
         else f"Annotator {numbers[pair_agreement.second]}",
-        alike=interval_line(pair_agreement.alike),
-        alpha=interval_line(pair_agreement.alpha),
+        alike=interval_bar(pair_agreement.alike),
+        alpha=interval_bar(pair_agreement.alpha),
     )
 
 
@@ -474,7 +474,7 @@ def _grouped(request: HttpRequest, annotator: AnnotatorContext, figures: Questio
     attribute = request.GET.get("attribute", "")
     group_agreements = figures.groups(attribute) if attribute in known else ()
     groups = [
-        GroupLine(agreement=group, within=interval_line(group.within), across=interval_line(group.across))
+        GroupLine(found=group, within=interval_bar(group.within), across=interval_bar(group.across))
         for group in group_agreements
     ]
     return {"attributes": [(name, humanize(name), name == attribute) for name in known], "groups": groups}

@@ -36,7 +36,7 @@ _SENIOR = frozenset({Role.SENIOR})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActionLabels:
+class ActWords:
     """An action in the words of the pages.
 
     Attributes:
@@ -53,24 +53,24 @@ class ActionLabels:
 
 
 ACTS = {
-    BulkAct.OFFER: ActionLabels(button="Offer to", done="offered", undone="undone", roles=_BOTH),
-    BulkAct.FIRST: ActionLabels(button="Prioritise", done="prioritised", undone="back in normal order", roles=_BOTH),
-    BulkAct.BACK: ActionLabels(button="Return to queue", done="returned to the queue", undone="", roles=_BOTH),
-    BulkAct.CALIBRATION: ActionLabels(
+    BulkAct.OFFER: ActWords(button="Offer to", done="offered", undone="undone", roles=_BOTH),
+    BulkAct.FIRST: ActWords(button="Prioritise", done="prioritised", undone="back in normal order", roles=_BOTH),
+    BulkAct.BACK: ActWords(button="Return to queue", done="returned to the queue", undone="", roles=_BOTH),
+    BulkAct.ROOM: ActWords(
         button="Open calibration sessions", done="added to calibration sessions", undone="closed", roles=_SENIOR
     ),
-    BulkAct.CHECK: ActionLabels(
+    BulkAct.CHECK: ActWords(
         button="Add to the quality checks",
         done="added to the quality checks",
         undone="left to the sampling plan",
         roles=_SENIOR,
     ),
-    BulkAct.REVIEW: ActionLabels(button="Start review", done="under review", undone="reopened", roles=_SENIOR),
+    BulkAct.REVIEW: ActWords(button="Start review", done="under review", undone="reopened", roles=_SENIOR),
 }
 """Texts of each action."""
 
 
-def acts_for(role: Role) -> list[tuple[str, ActionLabels]]:
+def acts_for(role: Role) -> list[tuple[str, ActWords]]:
     """Return name and text of the actions that a role may do."""
     return [(act.value, label) for act, label in ACTS.items() if role in label.roles]
 
@@ -79,7 +79,7 @@ NAMES = ("scenario", "level", "stage", "category", "alike", "flag", "who", "grou
 """Parameters of the list, in the order of the address."""
 
 
-LONGEST_FILTER = 100
+MOST_WORDS = 100
 """Maximum length of a search text; characters."""
 
 
@@ -126,7 +126,7 @@ def filters_of(query: QueryDict, access: AccessContext) -> ListFilters:
     Raises:
         InputError: If a filter names something unknown.
     """
-    values = {name: query.get(name, "").strip()[:LONGEST_FILTER] for name in NAMES}
+    values = {name: query.get(name, "").strip()[:MOST_WORDS] for name in NAMES}
     values = {name: value for name, value in values.items() if value}
     is_left_out = "level" in values and not knows_level(access)
     if is_left_out:
@@ -140,7 +140,7 @@ def filters_of(query: QueryDict, access: AccessContext) -> ListFilters:
         flag=_one_of(FlagKind, values, "flag"),
         annotator=_annotator(access, values.get("who", "")),
         group=_group(values.get("group", "")),
-        text=values.get("words", ""),
+        words=values.get("words", ""),
     )
     return ListFilters(given=values, filter=dialogue_filter, is_level_left_out=is_left_out)
 
@@ -206,7 +206,7 @@ class ItemView:
 
     token: str
     title: str
-    text: str
+    words: str
 
     @classmethod
     def of(cls, listed_item: ListedItem) -> ItemView:
@@ -220,7 +220,7 @@ class ItemView:
         return cls(
             token=listed_item.item,
             title=humanize(listed_item.category) + (", again" if listed_item.again else ""),
-            text=texts.get(listed_item.stage, listed_item.stage.value),
+            words=texts.get(listed_item.stage, listed_item.stage.value),
         )
 
 
@@ -292,7 +292,7 @@ def _listed(
     n, stages = matches.count(), matches.stages()
     return {
         "n": n,
-        "lines": [_line(row) for row in matches.page(annotator.records, reader=annotator.participant, page=page)],
+        "found": [_line(row) for row in matches.page(annotator.records, reader=annotator.participant, page=page)],
         "pages": Pages(page=page, n=n, size=listing.PAGE),
         "keep": sought.query + "&" if sought.query else "",
         "stages": [
@@ -506,8 +506,8 @@ def _done(annotator: AnnotatorContext, bulk_act: BulkAct, items: list[str], whom
             return bulk.put_first(queue, items)
         case BulkAct.BACK:
             return bulk.send_back(queue, items, by=by)
-        case BulkAct.CALIBRATION:
-            return bulk.open_calibrations(annotator.records, queue, items, by=by)
+        case BulkAct.ROOM:
+            return bulk.open_rooms(annotator.records, queue, items, by=by)
         case BulkAct.CHECK:
             return bulk.ask_for_checks(queue, items, by=by)
         case BulkAct.REVIEW:
@@ -543,7 +543,7 @@ def batch(request: HttpRequest, annotator: AnnotatorContext, batch: str) -> Http
     context = {
         "access": annotator.access,
         "batch": row,
-        "labels": ACTS[row.as_act],
+        "words": ACTS[row.as_act],
         "whom": people.get(row.whom, "former member") if row.whom else "",
         "reasons": reasons.most_common(),
         "lines": _views(annotator, lines),
@@ -589,8 +589,8 @@ def _undone(annotator: AnnotatorContext, batch: Batch) -> int:
             return bulk.undo_offers(annotator.queue, made, by=annotator.participant)
         case BulkAct.FIRST:
             return bulk.undo_first(annotator.queue, made)
-        case BulkAct.CALIBRATION:
-            return bulk.undo_calibrations(annotator.queue, made)
+        case BulkAct.ROOM:
+            return bulk.undo_rooms(annotator.queue, made)
         case BulkAct.CHECK:
             return bulk.undo_checks(annotator.queue, made)
         case BulkAct.REVIEW:

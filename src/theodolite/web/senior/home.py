@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 
 from theodolite.annotation import cases, quality, queues, review
 from theodolite.annotation.agreement import agreement, daily_agreement, orders
-from theodolite.annotation.listing import CALIBRATIONS, listed_calibrations, n_calibrations
+from theodolite.annotation.listing import ROOMS, n_rooms, room_lines
 from theodolite.annotation.quality import from_above, to_review
 from theodolite.domain.annotating.case import CaseView
 from theodolite.domain.errors import Conflict, InputError, TheodoliteError
@@ -85,7 +85,7 @@ class Pages:
         return self.page + 2 if (self.page + 1) * self.size < self.n else None
 
     @property
-    def text(self) -> str:
+    def words(self) -> str:
         """The displayed entries, e.g. `51 to 100 of 230`; empty if all fit on one page."""
         last = min(self.n, (self.page + 1) * self.size)
         return f"{self.page * self.size + 1} to {last} of {self.n}" if self.n > self.size else ""
@@ -193,10 +193,8 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
     n_cases = cases.n_cases(queues.study_name(annotator.queue))
     n_disputed, page = review.n_disputed_items(annotator.queue), page_number(request)
     disputed = review.disputed_items(annotator.records, annotator.queue, annotator.participant, page=page)
-    calibration_page = page_number(request, "calibrations")
-    calibrations = listed_calibrations(
-        annotator.records, annotator.queue, reader=annotator.participant, page=calibration_page
-    )
+    room_page = page_number(request, "rooms")
+    found_rooms = room_lines(annotator.records, annotator.queue, reader=annotator.participant, page=room_page)
     to_check = quality.to_review(annotator.records, annotator.queue)
     n_unsettled = review.n_unsettled(annotator.queue)
     n_questions, n_open = cases.n_threads(annotator.queue)[0], n_cases[CaseView.OPEN]
@@ -210,8 +208,8 @@ def home(request: HttpRequest, access: AccessContext) -> HttpResponse:
         "pages": Pages(page=page, n=n_disputed, size=review.PAGE),
         "to_review": to_check,
         "n_questions": n_questions,
-        "calibrations": [(humanize(calibration.category), calibration) for calibration in calibrations],
-        "calibration_pages": Pages(page=calibration_page, n=n_calibrations(annotator.queue), size=CALIBRATIONS),
+        "rooms": [(humanize(found_room.category), found_room) for found_room in found_rooms],
+        "room_pages": Pages(page=room_page, n=n_rooms(annotator.queue), size=ROOMS),
         "n_open": n_open,
         "n_suggested": n_cases[CaseView.SUGGESTED],
         "dissent": review.dissent(annotator.queue),

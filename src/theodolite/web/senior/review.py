@@ -22,7 +22,7 @@ from theodolite.domain.annotating.discrepancy import (
     DissentCause,
     FeedbackThread,
     Resolution,
-    ReviewPage,
+    ReviewSheet,
     ThreadEnd,
 )
 from theodolite.domain.annotating.quality import GoldItem, ReviewVerdict
@@ -104,16 +104,16 @@ class Dispute:
 
     Attributes:
         item: The question and its position, with its choices.
-        answers: The answer behind each letter.
+        voices: The answer behind each letter.
         recorded: Recorded result of the review; None if there is none yet.
-        text: The recorded result as text; empty for none.
+        words: The recorded result as text; empty for none.
         positions: The answer of each letter as the form submits it, in order of letters.
     """
 
     item: AnnotationItem
-    answers: tuple[CoderAnswer, ...]
+    voices: tuple[CoderAnswer, ...]
     recorded: Resolution | None
-    text: str
+    words: str
     positions: tuple[tuple[str, str], ...]
 
     @property
@@ -138,7 +138,7 @@ class Dispute:
         given = {decision.value for decision in self.as_given}
         options = (*self.item.field.plain, *self.item.field.aside)
         return tuple(
-            self._decision(0, f"value:{option.value}", option.text)
+            self._decision(0, f"value:{option.value}", option.words)
             for option in options
             if f"value:{option.value}" not in given
         )
@@ -175,7 +175,7 @@ def _non_response(resolution: Resolution) -> str:
 @senior_view
 def resolution(request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Show a dialogue and one of the questions with disagreements, with all positions on it."""
-    seen = review.review_page(annotator.records, own_item(annotator, item), annotator.participant)
+    seen = review.review_sheet(annotator.records, own_item(annotator, item), annotator.participant)
     disputes = [_dispute(seen, discrepancy) for discrepancy in seen.discrepancies]
     page = annotation_page(seen.guideline, seen.dialogue, ())
     index = _index(disputes, request.GET.get("dispute", ""))
@@ -218,18 +218,18 @@ def _index(disputes: list[Dispute], key: str) -> int:
 
 def _turns(page: AnnotationPage, dispute: Dispute | None) -> list[DisputedTurn]:
     quotes: dict[str, str] = {}
-    for answer in dispute.answers if dispute else ():
-        for text in answer.quotes:
-            quotes[text] = quotes.get(text, "") + answer.letter
+    for voice in dispute.voices if dispute else ():
+        for text in voice.quotes:
+            quotes[text] = quotes.get(text, "") + voice.letter
     turn = dispute.item.turn if dispute else None
     return [
         DisputedTurn(
-            number=sentences.number,
-            prompt=quoted_pieces("".join(sentences.prompt), quotes),
-            response=quoted_pieces("".join(sentences.response), quotes),
-            is_disputed=sentences.number == turn,
+            number=spoken.number,
+            prompt=quoted_pieces("".join(spoken.prompt), quotes),
+            response=quoted_pieces("".join(spoken.response), quotes),
+            is_disputed=spoken.number == turn,
         )
-        for sentences in page.turns
+        for spoken in page.turns
     ]
 
 
@@ -244,18 +244,18 @@ def quoted_pieces(text: str, quotes: Mapping[str, str]) -> tuple[QuotedPiece, ..
         >>> [(piece.text, piece.letters) for piece in quoted_pieces("In the tower.", {"the tower": "AB"})]
         [('In ', ''), ('the tower', 'AB'), ('.', '')]
     """
-    matches = sorted((text.find(part), part) for part in quotes if part and part in text)
+    places = sorted((text.find(words), words) for words in quotes if words and words in text)
     pieces, end = [], 0
-    for start, part in matches:
+    for start, words in places:
         if start < end:
             continue
-        pieces += [QuotedPiece(text=text[end:start], letters=""), QuotedPiece(text=part, letters=quotes[part])]
-        end = start + len(part)
+        pieces += [QuotedPiece(text=text[end:start], letters=""), QuotedPiece(text=words, letters=quotes[words])]
+        end = start + len(words)
     pieces.append(QuotedPiece(text=text[end:], letters=""))
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _dispute(seen: ReviewPage, discrepancy: Discrepancy) -> Dispute:
+def _dispute(seen: ReviewSheet, discrepancy: Discrepancy) -> Dispute:
     question = seen.guideline.instrument.question(discrepancy.question)
     ref = (discrepancy.question, discrepancy.turn)
     recorded = next(
@@ -263,9 +263,9 @@ def _dispute(seen: ReviewPage, discrepancy: Discrepancy) -> Dispute:
     )
     return Dispute(
         item=AnnotationItem(key=question_key(*ref), question=question, turn=discrepancy.turn, is_asked=True),
-        answers=tuple(coder_view(position, question) for position in discrepancy.positions),
+        voices=tuple(coder_view(position, question) for position in discrepancy.positions),
         recorded=recorded,
-        text=_in_words(recorded) if recorded else "",
+        words=_in_words(recorded) if recorded else "",
         positions=tuple((position.letter, submitted_value(position.answer)) for position in discrepancy.positions),
     )
 
@@ -318,8 +318,8 @@ def resolve(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Htt
     messages.success(request, "Recorded." + (f" {routed.reason}." if routed else ""))
     decided = [item, question_key(resolution.question, resolution.turn)]
     request.session[_DECIDED] = [*request.session.get(_DECIDED, []), decided][-MOST_UNDONE:]
-    key = _next_question(annotator, item, question_key(resolution.question, resolution.turn))
-    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(key, safe='@')}")
+    place = _next_place(annotator, item, question_key(resolution.question, resolution.turn))
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(place, safe='@')}")
 
 
 @allowed(Role.SENIOR)
@@ -331,22 +331,22 @@ def undo(request: HttpRequest, annotator: AnnotatorContext) -> HttpResponse:
     if not decided:
         message = "no decision of this visit is left to undo"
         raise InputError(message)
-    *request.session[_DECIDED], (item, key) = decided
-    question, turn = key_parts(key)
+    *request.session[_DECIDED], (item, place) = decided
+    question, turn = key_parts(place)
     with transaction.atomic():
         review.undo_resolution(annotator.records, own_item(annotator, item), question, turn, by=annotator.participant)
         annotator.access.audit("undid a decision", f"item {item}", question=question)
     messages.success(request, "Undone. The dispute is open again.")
-    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(key, safe='@')}")
+    return redirect(f"{page_of(annotator, 'resolution', item=item)}?dispute={quote(place, safe='@')}")
 
 
-def _next_question(annotator: AnnotatorContext, item: str, recorded: str) -> str:
+def _next_place(annotator: AnnotatorContext, item: str, recorded: str) -> str:
     """Return the key of the next dispute without a result after the recorded one; else the recorded one."""
-    seen = review.review_page(annotator.records, item, annotator.participant)
+    seen = review.review_sheet(annotator.records, item, annotator.participant)
     settled = {question_key(one.question, one.turn) for one in seen.resolutions}
-    keys = [question_key(discrepancy.question, discrepancy.turn) for discrepancy in seen.discrepancies]
-    at = keys.index(recorded) if recorded in keys else 0
-    return next((key for key in (*keys[at:], *keys[:at]) if key not in settled), recorded)
+    places = [question_key(discrepancy.question, discrepancy.turn) for discrepancy in seen.discrepancies]
+    at = places.index(recorded) if recorded in places else 0
+    return next((place for place in (*places[at:], *places[:at]) if place not in settled), recorded)
 
 
 def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resolution:
@@ -368,7 +368,7 @@ def _sent(request: HttpRequest, annotator: AnnotatorContext, item: str) -> Resol
 
 def _as_given(annotator: AnnotatorContext, item: str, question: str, turn: int | None, value: str) -> str:
     """Return the default rationale of a result that annotators chose, e.g. `As A.`; empty for another result."""
-    seen = review.review_page(annotator.records, item, annotator.participant)
+    seen = review.review_sheet(annotator.records, item, annotator.participant)
     positions = (
         position
         for discrepancy in seen.discrepancies
@@ -557,29 +557,29 @@ def answer(request: HttpRequest, annotator: AnnotatorContext, thread: str) -> Ht
 @allowed(Role.SENIOR)
 @require_POST
 @senior_view
-def open_calibration(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
+def open_room(_request: HttpRequest, annotator: AnnotatorContext, item: str) -> HttpResponse:
     """Open a calibration session on the dialogue of an item."""
     with transaction.atomic():
-        token = review.open_calibration_on(annotator.records, own_item(annotator, item), by=annotator.participant)
-        annotator.access.audit("opened a calibration session", f"calibration session {token}")
-    return redirect(reverse("annotator:calibration", args=[annotator.access.hosted.token, token]))
+        token = review.open_room_on(annotator.records, own_item(annotator, item), by=annotator.participant)
+        annotator.access.audit("opened a calibration session", f"room {token}")
+    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, token]))
 
 
 @allowed(Role.SENIOR)
 @require_POST
 @senior_view
-def calibration_step(request: HttpRequest, annotator: AnnotatorContext, calibration: str) -> HttpResponse:
+def room_step(request: HttpRequest, annotator: AnnotatorContext, room: str) -> HttpResponse:
     """Reveal the votes of a calibration session, or close it."""
-    if calibration not in {token for token, _, _ in review.calibrations(annotator.queue)}:
+    if room not in {token for token, _, _ in review.rooms(annotator.queue)}:
         raise Http404
     step = request.POST.get("step", "")
     with transaction.atomic():
         if step == "reveal":
-            review.reveal(calibration)
+            review.reveal(room)
         elif step == "close":
-            review.close_calibration(calibration)
-        annotator.access.audit(f"calibration session: {step}", f"calibration session {calibration}")
-    return redirect(reverse("annotator:calibration", args=[annotator.access.hosted.token, calibration]))
+            review.close_room(room)
+        annotator.access.audit(f"room: {step}", f"room {room}")
+    return redirect(reverse("annotator:room", args=[annotator.access.hosted.token, room]))
 
 
 @allowed(Role.SENIOR)
@@ -665,8 +665,8 @@ def _case_page(
     request: HttpRequest, annotator: AnnotatorContext, sensitive_case: SensitiveCase, original: Dialogue | None
 ) -> HttpResponse:
     design = annotator.design
-    memberships = Membership.objects.filter(hosted=annotator.access.hosted).select_related("account")
-    people = {membership.participant: membership.account for membership in memberships}
+    seats = Membership.objects.filter(hosted=annotator.access.hosted).select_related("account")
+    people = {seat.participant: seat.account for seat in seats}
     context = {
         "access": annotator.access,
         "case": sensitive_case,

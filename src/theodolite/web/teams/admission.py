@@ -210,7 +210,7 @@ _HELP = {
     "memory_mb": "For a class, on Linux and macOS. No limit if empty.",
     "cpu_seconds": "For a class, on Linux and macOS. No limit if empty.",
     "env": "For a class: names, separated by commas. The operator allows: ",
-    "python": "For a class that needs separate libraries: an interpreter or environment that the operator installed.",
+    "python": "For a class that needs libraries of its own: an interpreter or environment that the operator installed.",
 }
 
 
@@ -508,7 +508,7 @@ MOST_TURNS = 20
 """Maximum length of a conversation; characters."""
 
 
-REPLY_TIMEOUT_S = 120.0
+PATIENCE_S = 120.0
 """Timeout of a reply; seconds."""
 
 
@@ -587,7 +587,7 @@ async def _answered(answer: HttpResponse, page: _TrialPage, prompt: str) -> None
     try:
         reply = await _reply(page.submission, page.study, trial, prompt)
     except (TheodoliteError, TimeoutError) as error:
-        error_text = str(error) or f"no reply within {REPLY_TIMEOUT_S:.0f} s"
+        error_text = str(error) or f"no reply within {PATIENCE_S:.0f} s"
         fill(answer, await run_in_pool(page.shown, error=error_text, text=prompt))
         return
     further = replace(trial, turns=(*trial.turns, Exchange(prompt=prompt, response=reply)))
@@ -626,7 +626,7 @@ async def _reply(submission: Submission, study: Study, trial: Trial, text: str) 
     )
     folder = Path(submission.hosted.folder or ".")
     try:
-        async with asyncio.timeout(REPLY_TIMEOUT_S):
+        async with asyncio.timeout(PATIENCE_S):
             return (
                 await answer_alone(application, say_to_application, session=trial.key, folder=folder, environ=environ)
             ).text

@@ -22,7 +22,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from theodolite.bootstrap.connections import connection_error
+from theodolite.bootstrap.connections import connection_fault
 from theodolite.bootstrap.permission import key_variable
 from theodolite.bootstrap.reports import REPORT, RESULTS
 from theodolite.config.load_context import shipped_files, shipped_terms
@@ -337,7 +337,7 @@ _HELP = {
     "target": "Reviewed and installed by the operator; there is no upload.",
     "prompt": "For a class: {{ prompt }}, {{ context }} (source material and search results) and {{ turn }} "
     "are filled in. Leave it empty to send the prompt only; the class then gets no source material.",
-    "system": "Models with versions, retrieval, tools and hosting.",
+    "system": "Models and their versions, retrieval, tools, where it runs.",
     "capabilities": "One claim per line.",
     "limitations": "One limitation per line. Limitations are tested too.",
     "guardrail_notes": "The withheld content, and the method.",
@@ -481,18 +481,18 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc] # the stubs leave it out
         if not self.errors:
-            error = self._connection_error()
+            error = self._fault()
             if error:
                 whole = "url" if self.instance.way == Submission.Way.ENDPOINT else "target"
                 self.add_error(next((key for key in OPTIONS if error.startswith(f"`{key}`")), whole), error)
 
-    def _connection_error(self) -> str:
+    def _fault(self) -> str:
         folder, typed = Path(self.instance.hosted.folder or "."), self.cleaned_data["credentials"]
         try:
             credentials = typed or (opened(self.instance.sealed) if self.instance.sealed else "")
             application = application_of(self.instance)
             if not credentials:
-                return connection_error(application, folder=folder, environ={})
+                return connection_fault(application, folder=folder, environ={})
             variable = key_variable(self.instance.token)
             reached: Connection = application.connection
             if isinstance(reached, HttpEndpoint):
@@ -500,7 +500,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg] # not generic w
             elif isinstance(reached, AriaClass):
                 reached = replace(reached, auth=variable)
             candidate = replace(application, connection=reached)
-            return connection_error(candidate, folder=folder, environ={variable: credentials})
+            return connection_fault(candidate, folder=folder, environ={variable: credentials})
         except InputError as error:
             return str(error)
 

@@ -128,14 +128,14 @@ def chat_page(
 def state(_request: HttpRequest, tester: TesterContext, session_no: int) -> JsonResponse:
     """Return the state of a session for the page's script."""
     page, news = session_page(tester, session_no), latest_for(tester.access.membership)
-    values = {
+    standing = {
         "left": page.left,
         "paused": is_paused(tester, page.session),
         "over": page.session.is_over,
         "rest": page.rest,
         "news": {"id": news.pk, "text": news.text} if news else None,
     }
-    return JsonResponse(values)
+    return JsonResponse(standing)
 
 
 PART = "X-Part"
@@ -209,7 +209,7 @@ def turn_html(request: HttpRequest, tester: TesterContext, page: SessionPage, tu
     return render_to_string("web/tester/_turn.html", context, request=request)
 
 
-def _prompt_error(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
+def _fault(request: HttpRequest, page: SessionPage, dialogue: int, text: str) -> str | None:
     """Return the reason why a prompt is refused; empty if it is accepted, None if it was just stored."""
     if is_paused(page.tester, page.session):
         return _("The session is paused. Your text is kept here; send it when the session resumes.")
@@ -241,11 +241,11 @@ def _store_prompt(
     """Store a prompt; a prompt resent after a lost connection is stored once."""
     page = session_page(tester, session_no)
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
-    error = _prompt_error(request, page, dialogue, text)
-    if error is None:
+    fault = _fault(request, page, dialogue, text)
+    if fault is None:
         return _StoredPrompt(page, _turn(page, page.next_number - 1))
-    if error:
-        return _refused(request, tester, page, error, text)
+    if fault:
+        return _refused(request, tester, page, fault, text)
     try:
         turn, request_turn = send_prompt_in(tester.event, page.session, page.dialogue, text)
     except (Conflict, InputError) as error:
@@ -397,7 +397,7 @@ def _red_team_dialogue(tester: TesterContext, session_no: int, dialogue: int) ->
     return page, page.dialogue
 
 
-def _back_to_chat(tester: TesterContext, session_no: int, fragment: str = "") -> HttpResponse:
+def _back_to_chat(tester: TesterContext, session_no: int, spot: str = "") -> HttpResponse:
     response = redirect("tester:chat", study=tester.access.hosted.token, session_no=session_no)
-    response["Location"] += fragment
+    response["Location"] += spot
     return response

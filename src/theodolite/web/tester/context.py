@@ -49,19 +49,19 @@ from theodolite.testing.availability import Openness, topics_version
 from theodolite.testing.strategies import APPROACHES
 from theodolite.web.access import AccessContext, View, allowed
 from theodolite.web.events import event_of, read_study
-from theodolite.web.middleware import activate_language
+from theodolite.web.middleware import speak
 from theodolite.web.models import HostedStudy, Screening
 from theodolite.web.next_steps import NextStepCard
-from theodolite.web.participants import booked_slot, moment_text, needs_slot, span_text, topic_texts, zone_of
+from theodolite.web.participants import booked_slot, moment_text, needs_slot, span_text, topics_in_words, zone_of
 from theodolite.web.rendering import safe_html
 
 
 def alias_of(session: Session) -> str:
     """Return the alias of a session's application for a person, e.g. `Application K`."""
-    return alias_text(session.alias)
+    return alias_words(session.alias)
 
 
-def alias_text(alias: str) -> str:
+def alias_words(alias: str) -> str:
     """Return a stored alias in the language of the page."""
     return _("Application %(letter)s") % {"letter": alias.removeprefix("Application ")}
 
@@ -127,7 +127,7 @@ class TesterContext:
             Http404: If it does not exist.
         """
         for session in self.sessions:
-            if session.index == session_no - 1:
+            if session.place == session_no - 1:
                 return session
         raise Http404
 
@@ -137,7 +137,7 @@ class TesterContext:
 
     def at(self, session_no: int) -> TesterContext:
         """Return the context in the release of a session by its number, from 1; unchanged if it does not exist."""
-        known = next((session for session in self.sessions if session.index == session_no - 1), None)
+        known = next((session for session in self.sessions if session.place == session_no - 1), None)
         return self.in_release(known) if known is not None else self
 
     def has_read(self, session: Session) -> bool:
@@ -168,7 +168,7 @@ class TesterContext:
             next_session_no=_next_session_no(self),
             has_profile=bool(over) or store.profile(self.participant) is not None,
             has_time_slot=self._has_slot(),
-            has_capacity=bool(self.sessions) or self._has_capacity(),
+            has_capacity=bool(self.sessions) or self._finds_place(),
             limit_reached=is_limit_reached(self.event, self.participant),
             sessions=self.session_progress,
             has_guessed=bool(over)
@@ -178,7 +178,7 @@ class TesterContext:
     @property
     def session_progress(self) -> tuple[SessionProgress, ...]:
         """The progress in each session of the level in order, those not started included."""
-        made = {session.index: self._progress_in(session) for session in self.sessions}
+        made = {session.place: self._progress_in(session) for session in self.sessions}
         return tuple(made.get(index, SessionProgress()) for index in range(self.plan.sessions))
 
     def _screened(self) -> ScreeningResult:
@@ -201,7 +201,7 @@ class TesterContext:
             return True
         return booked_slot(self.access.membership, self.event.clock.now()) is not None
 
-    def _has_capacity(self) -> bool:
+    def _finds_place(self) -> bool:
         known = self.event.participants.profile(self.participant) is not None
         stratum = stratum_of(self.event, self.participant, self.plan) if known else None
         return capacity_left(self.event, self.level, stratum) > 0
@@ -250,9 +250,9 @@ def tester_context(request: HttpRequest, access: AccessContext) -> TesterContext
         access=access,
         event=event,
         level=level,
-        sessions=tuple(sorted(mine, key=lambda session: session.index)),
+        sessions=tuple(sorted(mine, key=lambda session: session.place)),
         agreed=frozenset((text.subject, text.version, text.session) for text in acknowledgements),
-        language=activate_language(request, languages_of(event.study)),
+        language=speak(request, languages_of(event.study)),
     )
 
 
@@ -303,12 +303,12 @@ class Closed:
 
     Attributes:
         title: A short heading.
-        text: The reason, and the time at which the step becomes available.
+        words: The reason, and the time at which the step becomes available.
         can_choose: Whether the tester may choose another time slot.
     """
 
     title: str
-    text: str
+    words: str
     can_choose: bool = False
 
 
@@ -322,13 +322,13 @@ def _by_state(tester: TesterContext, step: Step) -> Closed | None:
     if state in {_STATE.DRAFT, _STATE.PUBLISHED}:
         return Closed(
             title=_("Not open yet"),
-            text=_("The event is not open yet. The organisers will contact you when it opens."),
+            words=_("The event is not open yet. The organisers will contact you when it opens."),
         )
     if state == _STATE.CLOSED and step not in _AFTER_EVENT:
-        return Closed(title=_("The event is over"), text=str(_THANKS))
+        return Closed(title=_("The event is over"), words=str(_THANKS))
     if state == _STATE.PAUSED and step is Step.INSTRUCTIONS:
         return Closed(
-            title=_("Pause"), text=tester.access.hosted.message or _("The event is paused and will resume soon.")
+            title=_("Pause"), words=tester.access.hosted.message or _("The event is paused and will resume soon.")
         )
     return None
 
@@ -339,10 +339,10 @@ def _by_hours(tester: TesterContext, step: Step) -> Closed | None:
     if openness is Openness.NOT_YET and step is Step.INSTRUCTIONS and hours.opens:
         when = moment_text(hours.opens, zone)
         text = _("You are ready. Sessions can start from %(when)s.") % {"when": when}
-        return Closed(title=_("Not open yet"), text=text)
+        return Closed(title=_("Not open yet"), words=text)
     if openness is Openness.OVER and step not in (*_AFTER_EVENT, Step.CHAT) and hours.closes:
         text = _("It closed on %(when)s. %(thanks)s") % {"when": moment_text(hours.closes, zone), "thanks": _THANKS}
-        return Closed(title=_("The event is over"), text=text)
+        return Closed(title=_("The event is over"), words=text)
     return None
 
 
@@ -354,7 +354,7 @@ def _by_slot(tester: TesterContext, step: Step) -> Closed | None:
     when = span_text(slot.begins, slot.ends, zone_of(tester.event.study))
     where = f", {slot.where}" if slot.where else ""
     text = _("Your time slot is %(when)s. Come back then.") % {"when": f"{when}{where}"}
-    return Closed(title=_("Your time"), text=text, can_choose=True)
+    return Closed(title=_("Your time"), words=text, can_choose=True)
 
 
 def for_testers(*steps: Step, waits: bool = True) -> Callable[[View], View]:
@@ -388,7 +388,7 @@ def admitted(
     # A page evaluates the card when it shows it, so JSON and redirects need no query.
     request.next_step_of_tester = functools.partial(_next_step_card, tester, steps)  # type: ignore[attr-defined]
     if not steps:
-        is_begun = not session_no or any(session.index == session_no - 1 for session in tester.sessions)
+        is_begun = not session_no or any(session.place == session_no - 1 for session in tester.sessions)
         return tester.at(session_no) if is_begun else redirect(tester.address(tester.upcoming()))
     upcoming = tester.upcoming()
     shut = closed_now(tester, upcoming.step) if waits else None
@@ -413,7 +413,7 @@ _SENTENCES = {
     Step.QUESTIONS: lazy("Answer the questions about your session."),
     Step.GUESS: lazy("Answer one last question."),
 }
-"""The next step of a tester as a sentence; further steps need no action by the tester."""
+"""The next step of a tester as a sentence; further steps need no action of the tester."""
 
 
 def _next_step_card(tester: TesterContext, steps: tuple[Step, ...]) -> NextStepCard | None:
@@ -451,20 +451,20 @@ class Text:
         subject: Subject of the text.
         title: Its heading.
         agree: The statement to accept.
-        text: Markdown.
+        words: Markdown.
         language: Language of the text.
     """
 
     subject: AcknowledgedText
     title: str
     agree: str
-    text: str
+    words: str
     language: str
 
     @property
     def version(self) -> str:
         """Content hash of its text; 64 hexadecimal digits."""
-        return digest(self.text)
+        return digest(self.words)
 
     @property
     def short(self) -> str:
@@ -479,7 +479,7 @@ class Text:
     @property
     def html(self) -> SafeString:
         """The text as HTML."""
-        return safe_html(self.text)
+        return safe_html(self.words)
 
 
 def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
@@ -487,22 +487,22 @@ def texts_of(read: LocalisedStudy) -> tuple[Text, ...]:
     event = read.study.event
     if event is None:
         return ()
-    texts = (event.warning.strip(), topic_texts(read))
+    texts = (event.warning.strip(), topics_in_words(read))
     warning = Text(
         subject=AcknowledgedText.CONTENT_WARNING,
         title=gettext("Content warning"),
         agree=gettext("I have read the content warning"),
-        text="\n\n".join(filter(None, texts)) if texts[1] else event.warning,
+        words="\n\n".join(filter(None, texts)) if texts[1] else event.warning,
         language=read.language_of(WARNING),
     )
     consent = Text(
         subject=AcknowledgedText.CONSENT,
         title=gettext("Consent"),
         agree=gettext("I agree to take part on these terms"),
-        text=event.consent,
+        words=event.consent,
         language=read.language_of(CONSENT),
     )
-    return tuple(text for text in (warning, consent) if text.text)
+    return tuple(text for text in (warning, consent) if text.words)
 
 
 def screening_version(study: Study) -> str:
@@ -526,7 +526,7 @@ def task_of(read: LocalisedStudy, scenario: str, level: Level) -> Text:
         subject=AcknowledgedText.INSTRUCTIONS,
         title=gettext("Your task"),
         agree=gettext("I have read it"),
-        text=text or gettext("Write to the application."),
+        words=text or gettext("Write to the application."),
         language=read.language_of(part) if text else get_language() or "en",
     )
 
@@ -581,7 +581,7 @@ class StrategyNote:
     Attributes:
         label: Number of the strategy in the dialogue and, from its second attempt on, of the attempt: `2`, `2.3`.
         way: Name of the strategy.
-        text: Description of the attempt.
+        words: Description of the attempt.
         outcome: Outcome in the tester's judgement.
         turn: Turn number; None if it is not known.
         refines: Label of the attempt on which it builds; empty for a new start.
@@ -589,7 +589,7 @@ class StrategyNote:
 
     label: str
     way: str
-    text: str
+    words: str
     outcome: str
     turn: int | None
     refines: str
@@ -608,8 +608,8 @@ def notes_on(study: Study, strategies: Sequence[Strategy]) -> list[StrategyNote]
         StrategyNote(
             label=_label(index, number),
             way=way_title(study, strategy.name),
-            text=attempt.description,
-            outcome=outcome_label(attempt.outcome),
+            words=attempt.description,
+            outcome=outcome_word(attempt.outcome),
             turn=attempt.turn,
             refines=_label(index, attempt.refines) if attempt.refines else "",
         )
@@ -662,7 +662,7 @@ def way_title(study: Study, name: str) -> str:
     return str(_WAYS[name]) if name in _WAYS else strategy_title(study.scenarios, name)
 
 
-def outcome_label(outcome: AttemptOutcome) -> str:
+def outcome_word(outcome: AttemptOutcome) -> str:
     """Return the outcome of an attempt, in the language of the page."""
     return str(_OUTCOMES[outcome])
 

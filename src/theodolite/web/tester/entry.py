@@ -42,7 +42,7 @@ from theodolite.usecases.series_review import add_feedback, feedback_by
 from theodolite.web.access import audit, open_to_all
 from theodolite.web.accounts.invitations import completion_of, screened_out_code
 from theodolite.web.events import event_of, server_store
-from theodolite.web.middleware import activate_language, page_languages
+from theodolite.web.middleware import page_languages, speak
 from theodolite.web.models import Membership, Screening
 from theodolite.web.participants import book, booked_slot, offered, read_profile, span_text, topic_lines, zone_of
 from theodolite.web.questions import FormPage, form_page
@@ -51,11 +51,11 @@ from theodolite.web.session_end import close_session, end_participation, withdra
 from theodolite.web.tester.context import (
     TesterContext,
     alias_of,
-    alias_text,
+    alias_words,
     for_testers,
     has_chosen_topics,
     n_sessions_offered,
-    outcome_label,
+    outcome_word,
     session_position,
     way_title,
 )
@@ -63,18 +63,18 @@ from theodolite.web.tester.context import (
 _YES_NO = {"yes": True, "no": False}
 
 
-_OUT_TEXTS = lazy(
+_OUT_WORDS = lazy(
     "Thank you for your answers. You do not match the criteria of this study. Your answers were not stored."
 )
 
-_OUT = (lazy("This study has other criteria"), _OUT_TEXTS)
+_OUT = (lazy("This study has other criteria"), _OUT_WORDS)
 
-_FULL_TEXTS = lazy(
+_FULL_WORDS = lazy(
     "All places in the study are taken. Thank you for your interest. "
     "If a place becomes free, the people who invited you will contact you."
 )
 
-_FULL = (lazy("All places are taken"), _FULL_TEXTS)
+_FULL = (lazy("All places are taken"), _FULL_WORDS)
 
 
 @for_testers(Step.SCREENING)
@@ -128,7 +128,7 @@ def _notice(
     context = {
         "access": tester.access,
         "title": texts[0],
-        "text": texts[1],
+        "words": texts[1],
         "code": handed[0] if handed else "",
         "back": handed[1] if handed else "",
         "contact": event_plan.contact if event_plan else "",
@@ -218,9 +218,7 @@ def feedback(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     context = {
         "access": tester.access,
         "parts": [(value, str(label)) for value, label in titles.items()],
-        "lines": [
-            (titles[item.entry.part.value], item.entry) for item, _states in feedback_by(store, study, participant)
-        ],
+        "lines": [(titles[one.entry.part.value], one.entry) for one, _states in feedback_by(store, study, participant)],
         "error": error,
         "sent": sent,
     }
@@ -504,7 +502,7 @@ def _questions(tester: TesterContext) -> list[GuessQuestion]:
     finished = [session for session in tester.sessions if session.is_over]
     questions = [
         GuessQuestion(
-            field=f"application-{session.index + 1}",
+            field=f"application-{session.place + 1}",
             ask=_("Which application do you think %(alias)s was?") % {"alias": alias_of(session)},
             session=session,
             about=GuessedThing.APPLICATION,
@@ -564,7 +562,7 @@ _WISHES = {_KEEP, Withdrawal.ANONYMISE.value, Withdrawal.REMOVE.value}
 
 @for_testers()
 def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
-    """Ask how to handle the tester's texts, and end the participation."""
+    """Ask what happens to the tester's texts, and end the participation."""
     wish = request.POST.get("what", "")
     if request.method != "POST" or wish not in _WISHES:
         error = _("Choose what happens to your data.") if request.method == "POST" else ""
@@ -580,7 +578,7 @@ def leave(request: HttpRequest, tester: TesterContext) -> HttpResponse:
 
 def left(request: HttpRequest, study: str) -> HttpResponse:  # noqa: ARG001 - part of the address
     """Confirm the end of the participation, without any detail."""
-    activate_language(request, page_languages())
+    speak(request, page_languages())
     return render(request, "web/tester/left.html")
 
 
@@ -615,14 +613,14 @@ def mine(request: HttpRequest, tester: TesterContext) -> HttpResponse:
     for text in data["agreed_to"]:
         text["shown"] = str(_WORDS.get(text["text"], text["text"]))
     for session in data["sessions"]:
-        session["shown"] = session["with"] and alias_text(session["with"])
+        session["shown"] = session["with"] and alias_words(session["with"])
         session["state"] = str(_WORDS.get(session["state"], session["state"]))
         for dialogue in session["dialogues"]:
             for turn in dialogue["turns"]:
                 turn["html"] = safe_html(turn["reply"])
             for strategy in dialogue["tried"]:
                 strategy["way"] = way_title(tester.event.study, strategy["strategy"])
-                strategy["brought"] = outcome_label(AttemptOutcome(strategy["outcome"]))
+                strategy["brought"] = outcome_word(AttemptOutcome(strategy["outcome"]))
     has_topics = bool(tester.event.study.topics)
     titles = {part.value: str(label) for part, label in _FEEDBACK_PARTS}
     for entry in data["feedback"]:

@@ -75,21 +75,6 @@ class ShownTurn:
     broke: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedDialogue:
-    """An ended dialogue of the session in the list next to the chat.
-
-    Attributes:
-        number: Number in the session, from 1.
-        n_turns: Turns; count.
-        n_reports: Replies that the tester reported; count.
-    """
-
-    number: int
-    n_turns: int
-    n_reports: int
-
-
 @dataclass(frozen=True, slots=True)
 class SessionPage:
     """A session as its page shows it.
@@ -98,28 +83,21 @@ class SessionPage:
         tester: The reader.
         session: The session.
         dialogue: Its latest dialogue; None before the first prompt.
-        ended: Its ended dialogues, in order.
     """
 
     tester: TesterContext
     session: Session
     dialogue: LiveDialogue | None
-    ended: tuple[EndedDialogue, ...] = ()
 
     @property
     def session_no(self) -> int:
         """Number of the session, from 1."""
-        return self.session.index + 1
+        return self.session.place + 1
 
     @property
     def alias(self) -> str:
         """The alias of the application."""
         return alias_of(self.session)
-
-    @property
-    def letter(self) -> str:
-        """The letter of the alias, which stands beside each reply."""
-        return self.alias.rpartition(" ")[2]
 
     @property
     def is_red(self) -> bool:
@@ -253,16 +231,7 @@ def session_page(tester: TesterContext, session_no: int) -> SessionPage:
     """
     session = tester.session(session_no)
     dialogues = tester.event.dialogues.of_session(session.key)
-    ended = tuple(
-        EndedDialogue(
-            number=dialogue.number,
-            n_turns=len(dialogue.turns),
-            n_reports=sum(turn.broke for turn in dialogue.turns),
-        )
-        for dialogue in dialogues
-        if not dialogue.is_open
-    )
-    return SessionPage(tester, session, dialogues[-1] if dialogues else None, ended)
+    return SessionPage(tester, session, dialogues[-1] if dialogues else None)
 
 
 def is_event_paused(tester: TesterContext) -> bool:
@@ -401,5 +370,5 @@ def _location(tester: TesterContext) -> str:
         return ""
     dialogues = tester.event.dialogues.of_session(session.key)
     if not dialogues:
-        return f"session {session.index + 1}"
-    return f"session {session.index + 1}, dialogue {len(dialogues)}, turn {max(len(dialogues[-1].turns), 1)}"
+        return f"session {session.place + 1}"
+    return f"session {session.place + 1}, dialogue {len(dialogues)}, turn {max(len(dialogues[-1].turns), 1)}"

@@ -23,7 +23,7 @@ from theodolite.domain.persona import Persona
 from theodolite.domain.study import Study
 from theodolite.reporting.queries.cases import CaseRecord, records_at, rules_of, title_of
 from theodolite.reporting.terminal.show import failure_text
-from theodolite.reporting.text.descriptions import call_texts, heading_of, notes_of, spent_text
+from theodolite.reporting.words.descriptions import call_texts, heading_of, notes_of, spent_text
 from theodolite.usecases.judge_validation import JudgeTrial
 from theodolite.usecases.viewing import DialogueView, RunDialogue, RunDialogueFilter
 from theodolite.web.study_trials import price_text
@@ -143,7 +143,7 @@ def _listed_rows(viewed: ViewedRun, listed: Sequence[RunDialogue]) -> Iterator[d
     """Yield the dialogues of a page with the start of their first prompts, and their labels."""
     study = viewed.evidence.study
     names = [application.name for application in study.applications]
-    records = {record.index: record for record in records_at(viewed.evidence, [item.position for item in listed])}
+    records = {record.index: record for record in records_at(viewed.evidence, [one.position for one in listed])}
     for dialogue in listed:
         record = records[dialogue.position]
         failure = next((failure_text(failure) for failure in record.failures), "")
@@ -205,7 +205,7 @@ def _dialogue_context(
         raise Http404
     record = viewed.record(position)
     order = [item.position for item in _filter_of(request, viewed).matching(viewed.dialogues)]
-    index = order.index(position) if position in order else None
+    place = order.index(position) if position in order else None
     label_at = viewed.evidence.sessions.label
     return page_context(
         study,
@@ -221,9 +221,9 @@ def _dialogue_context(
         failures=[failure_text(failure) for failure in record.failures],
         spent=spent_text(record.calls.get(record.dialogue.key, ())) if record.dialogue else "",
         query=_query_of(request),
-        position_in_list=None if index is None else (index + 1, len(order)),
-        before=label_at(order[index - 1]) if index else "",
-        after=label_at(order[index + 1]) if index is not None and index + 1 < len(order) else "",
+        place=None if place is None else (place + 1, len(order)),
+        before=label_at(order[place - 1]) if place else "",
+        after=label_at(order[place + 1]) if place is not None and place + 1 < len(order) else "",
         siblings=_siblings(viewed, position),
         groups=list(dict.fromkeys(value.replace("_", " ") for value in viewed.dialogues[position].groups.values())),
     )
@@ -233,15 +233,15 @@ def _siblings(viewed: ViewedRun, position: int) -> list[dict[str, object]]:
     """Return the dialogues of all applications on the same prompts; empty if there is only one."""
     key = viewed.dialogues[position].pair_key
     names = [application.name for application in viewed.evidence.study.applications]
-    same = [item for item in viewed.dialogues if item.pair_key == key]
+    same = [one for one in viewed.dialogues if one.pair_key == key]
     return [
         {
-            "label": item.label,
-            "application": item.application,
-            "tint": names.index(item.application) % 8 + 1 if item.application in names else 8,
-            "is_current": item.position == position,
+            "label": one.label,
+            "application": one.application,
+            "tint": names.index(one.application) % 8 + 1 if one.application in names else 8,
+            "is_current": one.position == position,
         }
-        for item in same
+        for one in same
         if len(same) > 1
     ]
 
@@ -274,9 +274,7 @@ def judge_again(request: HttpRequest, study: LocalStudy, run: int, label: str) -
         "outcome": outcome,
         "spent_again": trial_spent_text(outcome) if outcome is not None else "",
         "stored": _annotation(loaded.study, record, stored) if stored is not None else None,
-        "again": [
-            _annotation(loaded.study, record, reading.annotation) for reading in outcome.readings if reading.annotation
-        ]
+        "again": [_annotation(loaded.study, record, one.annotation) for one in outcome.readings if one.annotation]
         if outcome is not None
         else [],
     }
@@ -294,7 +292,7 @@ def _tester_name(record: CaseRecord) -> str:
     persona = record.dialogue.persona if record.dialogue else None
     if isinstance(persona, Persona):
         return persona.name
-    tester = record.session.tester_type
+    tester = record.session.held_by
     return "recorded user" if tester is TesterType.RECORDED else tester.value
 
 
@@ -354,7 +352,7 @@ def _annotation(study: Study, record: CaseRecord, annotation: Annotation) -> dic
         "guideline": annotation.guideline,
         "version": annotation.instrument_version[:8],
         "answers": [
-            {"answer": answer, "quotes": [(quote, _quote_location(quote)) for quote in answer.evidence]}
+            {"answer": answer, "quotes": [(quote, _quote_place(quote)) for quote in answer.evidence]}
             for answer in annotation.answers
         ],
         "notes": notes_of(annotation),
@@ -364,6 +362,6 @@ def _annotation(study: Study, record: CaseRecord, annotation: Annotation) -> dic
     }
 
 
-def _quote_location(quote: Quote) -> str:
-    location = f"turn {quote.turn}" if quote.turn > 0 else "turn not stated"
-    return "source material" if quote.turn == SOURCE_MATERIAL else location
+def _quote_place(quote: Quote) -> str:
+    place = f"turn {quote.turn}" if quote.turn > 0 else "no turn named"
+    return "source material" if quote.turn == SOURCE_MATERIAL else place

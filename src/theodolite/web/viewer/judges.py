@@ -19,13 +19,13 @@ from theodolite.domain.study import Study
 from theodolite.reporting.page.dialogues import estimate_text
 from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of
 from theodolite.web.viewer.dialogues import opened_run
 from theodolite.web.viewer.studies import of_run, page_context
 
 MOST_PEOPLE = 10
-"""Number of people with a separate confusion matrix; count."""
+"""People with a confusion matrix of their own; count."""
 
 MOST_LABELS = 12
 """Labels up to which a confusion matrix is shown; count."""
@@ -63,7 +63,7 @@ def judges(request: HttpRequest, study: LocalStudy, run: int) -> HttpResponse:
 def _judge(viewed: ViewedRun, judge: Annotator) -> dict[str, object]:
     """Return a judge in displayed form, with the figures of its validation report if one is stored."""
     study = viewed.evidence.study
-    report = {item.judge: item for item in viewed.evidence.validation_reports}.get(judge.name)
+    report = {one.judge: one for one in viewed.evidence.validation_reports}.get(judge.name)
     authorities = report.authorities if report is not None else _authorities(study, judge)
     matrices = [_matrix(study, confusion) for name in authorities for confusion in _confusions(viewed, judge, name)]
     return {
@@ -82,11 +82,7 @@ def _authorities(study: Study, judge: Annotator) -> tuple[str, ...]:
     """Return the annotators that a judge is compared with: the final labels, or else each person."""
     if study.reference is not None and study.reference.guideline == judge.guideline:
         return (REFERENCE,)
-    people = (
-        annotator
-        for annotator in study.annotators
-        if annotator.guideline == judge.guideline and annotator.kind is AnnotatorKind.PERSON
-    )
+    people = (one for one in study.annotators if one.guideline == judge.guideline and one.kind is AnnotatorKind.PERSON)
     return tuple(person.name for person in people)[:MOST_PEOPLE]
 
 
@@ -96,7 +92,7 @@ def _confusions(viewed: ViewedRun, judge: Annotator, authority: str) -> list[Con
     question = guideline.question
     pairs: Counter[tuple[str, str]] = Counter()
     for dialogue in viewed.dialogues:
-        given = {item.annotator: item for item in dialogue.labels if item.question == question.name}
+        given = {one.annotator: one for one in dialogue.labels if one.question == question.name}
         if authority in given and judge.name in given and given[authority].value:
             pairs[given[authority].value, given[judge.name].value or given[judge.name].outcome.value] += 1
     labels = tuple(dict.fromkeys([*question.scale.categories, *sorted({label for pair in pairs for label in pair})]))

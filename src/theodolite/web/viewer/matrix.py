@@ -148,18 +148,11 @@ def _shown_rows(
 ) -> Iterator[dict[str, object]]:
     """Yield the rows of a page with the texts of their dialogues."""
     dialogues = chain.from_iterable(row.dialogues.values() for row in rows)
-    records = {
-        record.index: record for record in records_at(viewed.evidence, [dialogue.position for dialogue in dialogues])
-    }
+    records = {record.index: record for record in records_at(viewed.evidence, [one.position for one in dialogues])}
     for row in rows:
         shown = {name: row.dialogues[name] for name in columns if name in row.dialogues}
         base = records[next(iter(shown.values())).position] if shown else None
-        values = {
-            label.value
-            for dialogue in row.dialogues.values()
-            for label in [_deciding(dialogue)]
-            if label and label.value
-        }
+        values = {label.value for one in row.dialogues.values() for label in [_deciding(one)] if label and label.value}
         yield {
             "prompt": _prompt(records[row.first.position]),
             "name": row.first.tester if "/" in row.first.label else row.first.label,

@@ -21,14 +21,14 @@ from theodolite.reporting.queries.cases import rules_of, title_of
 from theodolite.reporting.queries.rates import (
     Rate,
     guardrail_of,
-    interval_text,
+    interval_words,
     lead_rates,
     rates_of,
     unlabelled_guidelines,
-    unmeasured_text,
+    unmeasured_words,
 )
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.descriptions import heading_of, phrase_of
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.descriptions import heading_of, phrase_of
 from theodolite.usecases.viewing import DialogueView
 from theodolite.web.viewer.dialogues import opened_run
 from theodolite.web.viewer.studies import of_run, of_study, page_context, studies
@@ -111,18 +111,18 @@ def _rate_row(study: Study, rate: Rate, end: float) -> dict[str, object]:
     enough = rate.estimate is not None and result.n >= figures.FEW
     name = rate.measurement.application
     return {
-        "index": rate.index,
+        "place": rate.place,
         "application": name,
         "tint": names.index(name) % 8 + 1 if name in names else 8,
-        "by": ", ".join(filter(None, (title_of(study, rate.annotator), rate.test_setting))),
+        "by": ", ".join(filter(None, (title_of(study, rate.annotator), rate.station))),
         "defects": rate.defects_text,
         "n_dialogues": len(set(rate.measurement.dialogues)),
         "n": figures.count(result.n),
         "percent": figures.percent(rate.estimate.value) if rate.estimate is not None and enough else "",
-        "interval": interval_text(rate) if enough else "",
+        "interval": interval_words(rate) if enough else "",
         "undefined": undefined_text(result) if isinstance(result, Undefined) else "",
         "bar": _bar(bar_of(rate, end)) if enough else None,
-        "unmeasured": unmeasured_text(rate),
+        "unmeasured": unmeasured_words(rate),
         "n_unmeasured": outcomes.unmeasured,
         "method": rate.estimate.method if rate.estimate is not None else "",
     }

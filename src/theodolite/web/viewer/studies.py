@@ -132,10 +132,10 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 def _study_row(study: LocalStudy, runs: StudyRuns) -> tuple[object, ...]:
-    return study, runs, progress_context(runs, run_pages(study))["lines"], _diagnostics(study)
+    return study, runs, progress_context(runs, run_pages(study))["lines"], _faults(study)
 
 
-def _diagnostics(study: LocalStudy) -> int:
+def _faults(study: LocalStudy) -> int:
     return sum(item.severity is Severity.ERROR for item in study.diagnostics)
 
 
@@ -194,7 +194,7 @@ def live(request: HttpRequest, study: LocalStudy) -> HttpResponse:
 def _progress_context(study: LocalStudy) -> dict[str, Any]:
     is_startable = study.loaded is not None
     context = progress_context(studies().runs(study), run_pages(study))
-    return context | {"errors": _diagnostics(study), "is_startable": is_startable}
+    return context | {"faults": _faults(study), "is_startable": is_startable}
 
 
 def run_pages(study: LocalStudy) -> RunPages:

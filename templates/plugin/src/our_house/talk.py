@@ -29,7 +29,7 @@ def is_talk(name: str, stored: bytes) -> bool:
 
 def read_talk(name: str, stored: bytes) -> ToolResults:
     """Return the dialogues of a talk file: one line each, `application | prompt | response | verdict`."""
-    dialogues, diagnostics = [], []
+    dialogues, faults = [], []
     polite = Criterion(guideline="politeness", annotator="reviewer", labels={"yes": "", "no": ""}, defect="== no")
     for number, line in enumerate(stored.decode("utf-8").splitlines(), start=1):
         cells = [cell.strip() for cell in line.split("|")]
@@ -37,7 +37,7 @@ def read_talk(name: str, stored: bytes) -> ToolResults:
             continue
         if len(cells) != 4 or cells[3] not in polite.labels:
             message = "expected `application | prompt | response | yes or no`"
-            diagnostics.append(LocatedDiagnostic(file=name, line=number, message=message))
+            faults.append(LocatedDiagnostic(file=name, line=number, message=message))
             continue
         application, prompt, response, verdict = cells
         dialogues.append(
@@ -49,4 +49,4 @@ def read_talk(name: str, stored: bytes) -> ToolResults:
                 scores=(ToolScore(criterion=polite, value=verdict),),
             )
         )
-    return ToolResults(tool="talk", dialogues=tuple(dialogues), diagnostics=tuple(diagnostics))
+    return ToolResults(tool="talk", dialogues=tuple(dialogues), faults=tuple(faults))

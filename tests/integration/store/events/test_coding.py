@@ -49,7 +49,7 @@ def add(store: Store, coding: Coding, *, instead_of: str = "") -> None:
 
 
 def kept(store: Store) -> list[Coding]:
-    return [replace(coding, at=None) for coding in store.events.codings.codings("support")]
+    return [replace(one, at=None) for one in store.events.codings.codings("support")]
 
 
 class TestCodings:
@@ -62,13 +62,13 @@ class TestCodings:
     def test_an_empty_set_of_codes_is_a_valid_coding(self, store: Store, answer: OpenAnswer) -> None:
         add(store, a_coding(answer, codes=()))
 
-        assert [coding.codes for coding in store.events.codings.codings("support")] == [()]
+        assert [one.codes for one in store.events.codings.codings("support")] == [()]
 
     def test_the_latest_revision_counts(self, store: Store, answer: OpenAnswer) -> None:
         add(store, a_coding(answer))
         add(store, a_coding(answer, codes=(), revision=2))
 
-        assert [(coding.codes, coding.revision) for coding in store.events.codings.codings("support")] == [((), 2)]
+        assert [(one.codes, one.revision) for one in store.events.codings.codings("support")] == [((), 2)]
 
     def test_exactly_two_people_code_an_answer(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
@@ -76,24 +76,21 @@ class TestCodings:
 
         with pytest.raises(Conflict):
             add(store, a_coding(answer, "c3"))
-        assert [coding.coder for coding in store.events.codings.codings("support")] == ["c1", "c2"]
+        assert [one.coder for one in store.events.codings.codings("support")] == ["c1", "c2"]
 
     def test_a_coder_can_revise_a_coding(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
             add(store, a_coding(answer, coder))
         add(store, a_coding(answer, "c2", revision=2, codes=()))
 
-        assert [coding.codes for coding in store.events.codings.codings("support")] == [("vague",), ()]
+        assert [one.codes for one in store.events.codings.codings("support")] == [("vague",), ()]
 
     def test_a_reassigned_position_is_removed_from_its_former_coder(self, store: Store, answer: OpenAnswer) -> None:
         for coder in ("c1", "c2"):
             add(store, a_coding(answer, coder))
         add(store, a_coding(answer, "c3", revision=2, codes=()), instead_of="c1")
 
-        assert [(coding.coder, coding.revision) for coding in store.events.codings.codings("support")] == [
-            ("c3", 2),
-            ("c2", 1),
-        ]
+        assert [(one.coder, one.revision) for one in store.events.codings.codings("support")] == [("c3", 2), ("c2", 1)]
         with pytest.raises(Conflict):
             add(store, a_coding(answer, "c1", revision=3))
 
@@ -140,7 +137,7 @@ def test_permission_to_quote_can_be_granted_and_revoked(store: Store, answer: Op
     store.events.codings.add_quote_release(replace(given, hidden=(), is_given=False, revision=2))
 
     assert first == [given]
-    assert [release.is_given for release in store.events.codings.quote_releases("support")] == [False]
+    assert [one.is_given for one in store.events.codings.quote_releases("support")] == [False]
 
 
 def test_a_withdrawal_deletes_codings(store: Store, answer: OpenAnswer) -> None:
@@ -161,8 +158,8 @@ def test_a_withdrawal_deletes_codings(store: Store, answer: OpenAnswer) -> None:
 def test_a_withdrawal_deletes_combined_reviews(store: Store, answer: OpenAnswer) -> None:
     review = CombinedReview(study="support", risk="felt", session=answer.session, materialised=True, reviewer="r")
     other = replace(review, session=digest("another"))
-    for item in (replace(review, rationale="They said so."), review, other):
-        store.file(CombinedReview.subject("support"), item)
+    for one in (replace(review, rationale="They said so."), review, other):
+        store.file(CombinedReview.subject("support"), one)
     store.events.withdrawals.withdraw("support", "p1", Withdrawal.REMOVE, now=NOW)
 
     assert store.filed(CombinedReview, CombinedReview.subject("support")) == [other]
@@ -174,7 +171,7 @@ def test_an_anonymised_tester_has_codings_without_identifiers(store: Store, answ
         "support", "p1", Withdrawal.ANONYMISE, now=NOW, mask=lambda text: text.replace("Ana", "***")
     )
 
-    assert [coding.memo for coding in store.events.codings.codings("support")] == ["*** again?"]
+    assert [one.memo for one in store.events.codings.codings("support")] == ["*** again?"]
 
 
 def test_codebooks_are_stored(store: Store) -> None:
@@ -191,19 +188,19 @@ class TestIndex:
         (given,) = store.events.codings.given_codes("support").values()
 
         assert given == tuple(
-            GivenCodes(coding.coder, coding.codebook, tuple(sorted(coding.codes)))
-            for coding in store.events.codings.codings("support")
+            GivenCodes(one.coder, one.codebook, tuple(sorted(one.codes)))
+            for one in store.events.codings.codings("support")
         )
         assert given[0].codes == ("cold", "vague")
 
     def test_a_part_of_the_sessions_is_read_alone(self, store: Store, answer: OpenAnswer, run: Run) -> None:
         other = replace(answer, session=digest("other"))
         store.events.sessions.add(a_person_session(run, key=other.session, participant="p2"))
-        for item in (answer, other):
-            add(store, a_coding(item))
+        for one in (answer, other):
+            add(store, a_coding(one))
         codings = store.events.codings
 
-        assert [coding.answer for coding in codings.codings("support", [other.session])] == [other]
+        assert [one.answer for one in codings.codings("support", [other.session])] == [other]
         assert len(codings.given_codes("support", [other.session])) == 1
         assert len(codings.given_codes("support")) == 2
         assert codings.given_codes("support", []) == {}

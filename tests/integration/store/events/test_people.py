@@ -26,7 +26,7 @@ from theodolite.domain.errors import Conflict, NotFound
 from theodolite.domain.event import AcknowledgedText, Acknowledgement, PersonProfile
 from theodolite.domain.event_record import BlindingGuess, GuessedThing, Withdrawal
 from theodolite.domain.identity import digest
-from theodolite.domain.live import ImportedResult, LiveDialogueSummary, LiveEnding, turns_of
+from theodolite.domain.live import BroughtResult, LiveDialogueSummary, LiveEnding, turns_of
 from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.plan import Slot
 from theodolite.domain.run import FailureKind, Run, Unit, UnitKind
@@ -49,14 +49,14 @@ def allocate(store: Store, study: str, participant: str, level: Level, stratum: 
 
 class TestTallies:
     def test_session_time_in_the_database_equals_that_of_the_clock(self, store: Store, run: Run) -> None:
-        store.events.sessions.add(a_person_session(run, key=digest("session", "waits"), index=2))
-        for index in range(2):
-            session = an_active_session(store, run, key=digest("session", str(index)), index=index)
+        store.events.sessions.add(a_person_session(run, key=digest("session", "waits"), place=2))
+        for place in range(2):
+            session = an_active_session(store, run, key=digest("session", str(place)), place=place)
             stopped = session.paused(Pauser.TESTER, LATER)
             ended = stopped.resumed(Pauser.TESTER, LATER + timedelta(minutes=3)).over(
                 SessionState.COMPLETE, LATER + timedelta(minutes=10)
             )
-            store.events.sessions.update(session.key, lambda _, after=(stopped, ended)[index]: after)
+            store.events.sessions.update(session.key, lambda _, after=(stopped, ended)[place]: after)
         clocks = [session.clock for session in store.events.sessions.in_study("support")]
         tally = store.events.sessions.tester_tallies("support")["p1"]
 
@@ -101,11 +101,11 @@ class TestSlots:
         for session in (waiting, begun):
             allocate(store, session.study, session.participant, session.level)
         given = [
-            store.events.sessions.release_unused(item.study, item.participant, item.level) for item in (waiting, begun)
+            store.events.sessions.release_unused(one.study, one.participant, one.level) for one in (waiting, begun)
         ]
 
         assert given == [True, False]
-        assert [item.participant for item in store.events.sessions.in_study(waiting.study)] == ["p2"]
+        assert [one.participant for one in store.events.sessions.in_study(waiting.study)] == ["p2"]
         assert [seat.participant for seat in store.events.sessions.allocations(waiting.study)] == ["p2"]
 
 
@@ -209,16 +209,11 @@ class TestLiveTurns:
 
         assert (held.response, held.state) == ("Ye", None)
         assert store.events.dialogues.of_session(session.key)[0].turns == (ended,)
-        assert (ended.response, ended.self_identifications, ended.waited_s, ended.latency_s) == (
-            "Yes.",
-            ("I am Bot",),
-            1.2,
-            0.5,
-        )
+        assert (ended.response, ended.claims, ended.waited_s, ended.latency_s) == ("Yes.", ("I am Bot",), 1.2, 0.5)
         assert (ended.tokens_out, ended.cost_microusd) == (20, 70)
 
     def test_partial_replies_of_many_sessions_are_stored_separately(self, store: Store, run: Run) -> None:
-        sessions = [an_active_session(store, run, index=index, key=digest(f"{index}")) for index in range(3)]
+        sessions = [an_active_session(store, run, place=place, key=digest(f"{place}")) for place in range(3)]
         turns = [store.events.dialogues.add_turn(session.key, "Hello?", now=NOW).key for session in sessions]
         store.events.dialogues.save_partials({turn: f"Words {number}" for number, turn in enumerate(turns)})
         store.events.dialogues.save_partials({})
@@ -283,7 +278,7 @@ class TestLiveTurns:
         store.events.dialogues.set_strategies(dialogue.key, strategies)
 
         assert store.events.dialogues.of_turn(turn.key).strategies == strategies
-        assert [summary.strategies for summary in store.events.dialogues.summaries("support")] == [strategies]
+        assert [one.strategies for one in store.events.dialogues.summaries("support")] == [strategies]
 
     def test_costs_of_replies_are_summed(self, store: Store, run: Run) -> None:
         turn = store.events.dialogues.add_turn(an_active_session(store, run).key, "Hello?", now=NOW)
@@ -421,7 +416,7 @@ async def an_annotated_dialogue(store: Store, run: Run) -> Unit:
     store.events.dialogues.end_turn(turn.key, replace(ENDED, reply=HTML))
     (live,) = store.events.dialogues.of_session(session.key)
     unit, judged = a_session(run, 3), an_annotation_unit(run, a_session(run, 3))
-    dialogue = a_dialogue(unit, tester_type=TesterType.PERSON, cluster="p1", turns=turns_of(live))
+    dialogue = a_dialogue(unit, held_by=TesterType.PERSON, cluster="p1", turns=turns_of(live))
     store.events.dialogues.end(run, live.key, Ending.TESTER_LEFT, (unit, dialogue), now=LATER)
     store.add_units(run, [judged])
     await store.keep_annotation(judged, an_annotation(judged, unit.key, answers=ANSWERS[:2]))
@@ -462,9 +457,7 @@ async def test_removing_a_dialogue_removes_its_annotations(store: Store, run: Ru
         *store.events.responses.in_study(run.study),
     ] == []
     assert store.count_units(run, UnitKind.SESSION)["withdrawn"] == 1
-    assert [summary.session.state for summary in store.events.dialogues.summaries("support")] == [
-        SessionState.WITHDRAWN
-    ]
+    assert [one.session.state for one in store.events.dialogues.summaries("support")] == [SessionState.WITHDRAWN]
     assert store.events.dialogues.of_session(store.events.sessions.in_study("support")[0].key)[0].turns == ()
     assert store.events.sessions.of_participant("p1") == []
 
@@ -490,7 +483,7 @@ async def test_anonymised_data_have_an_unknown_key(store: Store, run: Run) -> No
     )
     assert store.events.sessions.of_participant("p1") == []
     assert store.profile("p1") is None
-    assert [item.language for item in store.events.sessions.in_study("support")] == [""]
+    assert [one.language for one in store.events.sessions.in_study("support")] == [""]
 
 
 class TestBrought:
@@ -499,11 +492,11 @@ class TestBrought:
 
         held = store.events.dialogues.summaries("support")
         assert store.events.dialogues.dialogue_counts("support") == {}
-        assert [(item.ordinal, item.tester_type, item.session.imported) for item in held] == [
+        assert [(one.ordinal, one.held_by, one.session.brought) for one in held] == [
             (0, TesterType.RECORDED, True),
             (1, TesterType.RECORDED, True),
         ]
-        assert [dialogue.key for dialogue in store.dialogues(run)] == [item.unit for item in held]
+        assert [one.key for one in store.dialogues(run)] == [one.unit for one in held]
         assert store.events.sessions.in_study("support") == []
 
     def test_concurrent_requests_get_different_numbers(self, store: Store, run: Run) -> None:
@@ -514,9 +507,9 @@ class TestBrought:
         assert len(store.events.dialogues.summaries("support")) == 1
 
 
-def a_brought(run: Run, name: str, ordinal: int) -> ImportedResult:
+def a_brought(run: Run, name: str, ordinal: int) -> BroughtResult:
     session = a_person_session(
-        run, key=digest(name), participant=name, state=SessionState.COMPLETE, imported=True, stratum="brought in"
+        run, key=digest(name), participant=name, state=SessionState.COMPLETE, brought=True, stratum="brought in"
     )
     unit = Unit(
         key=digest(run.key, name),
@@ -533,6 +526,6 @@ def a_brought(run: Run, name: str, ordinal: int) -> ImportedResult:
         ordinal=ordinal,
         ending=Ending.SCRIPT_END,
         unit=unit.key,
-        tester_type=TesterType.RECORDED,
+        held_by=TesterType.RECORDED,
     )
-    return ImportedResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), tester_type=TesterType.RECORDED))
+    return BroughtResult(held=held, unit=unit, dialogue=replace(a_dialogue(unit), held_by=TesterType.RECORDED))

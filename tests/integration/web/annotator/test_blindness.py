@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from django.urls import reverse
 
-from tests.fakes.annotated_event import a_calibration, answer_everything, participant_of, queue_token
+from tests.fakes.annotated_event import a_room, answer_everything, participant_of, queue_token
 from theodolite.annotation import assignment, review, submission
 from theodolite.annotation.quality import BACKGROUND, RULES, acknowledge
 from theodolite.domain.annotation import Answer, Outcome
@@ -39,15 +39,15 @@ def ben(annotator, event):
         reasoned = Answer(question=question, outcome=Outcome.ANSWERED, value="2", reasoning=REASON)
         submission.save_answer(work.token, key, reasoned)
         submission.submit(records(), work.token, key)
-    calibration = a_calibration(event)
-    seen = review.calibration(records(), calibration, key)
+    room = a_room(event)
+    seen = review.room(records(), room, key)
     assert seen.n_voted == 0
     return key
 
 
 def first_question(token, key):
     instrument = submission.task(records(), token, key).guideline.instrument
-    return next(question.name for question in instrument.questions if question.level.value == "dialogue")
+    return next(one.name for one in instrument.questions if one.level.value == "dialogue")
 
 
 def crawl(client, *starts):
@@ -72,15 +72,15 @@ def secrets_of(event, ben):
     rows = list(DialogueRow.objects.select_related("unit"))
     keys = {word for row in rows for word in (row.unit.key, row.unit.label, row.cluster, row.pair_key)}
     times = {format(row.created, form) for row in rows for form in ("%Y-%m-%dT%H:%M:%S", "%H:%M:%S.%f")}
-    told = {answer.value for response in responses() for answer in response.answers if len(answer.value or "") > 20}
-    words = {*(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON, "tester_type"}
+    told = {answer.value for one in responses() for answer in one.answers if len(answer.value or "") > 20}
+    words = {*(level.value for level in Level), "toy-guard", "open-door", ben, "Ben", REASON, "held_by"}
     return {word for word in keys | times | told | words if len(word) > 2}
 
 
 def responses():
     """Return the questionnaire answers of testers in all studies of this database."""
     studies = RunRow.objects.values_list("study", flat=True).distinct()
-    return [item for study in studies for item in server_store().events.responses.in_study(study)]
+    return [one for study in studies for one in server_store().events.responses.in_study(study)]
 
 
 def acted(client, address):
@@ -109,7 +109,7 @@ def test_every_page_of_an_annotator_is_blind(anna, address, event, ben):
 
     assert leaks == set()
     assert len(pages) > 20
-    for part in ("/calibration/", "/practice/", "/about/", "comment/", "/d/"):
+    for part in ("/room/", "/practice/", "/about/", "comment/", "/d/"):
         assert part in "".join(pages)
 
 
@@ -117,8 +117,8 @@ def test_two_annotators_see_different_names_of_a_dialogue(anna, address, event, 
     mine = submission.task(records(), address.split("/")[-2], participant_of(event))
 
     names = {
-        submission.task(records(), item.token, ben).dialogue.name
-        for item in assignment.last_ones(queue_token(event), ben)
+        submission.task(records(), one.token, ben).dialogue.name
+        for one in assignment.last_ones(queue_token(event), ben)
     }
 
     assert mine.dialogue.name not in names

@@ -39,7 +39,7 @@ def test_the_address_contains_the_view(event, sami):
     everything, disputed = listed(sami, event), listed(sami, event, "?alike=no&category=risk_assessment")
 
     assert everything.context["n"] == WorkItemRow.objects.count() > 1
-    assert [item.items[0].text for item in disputed.context["lines"]] == ["disputed in 3"]
+    assert [one.items[0].words for one in disputed.context["found"]] == ["disputed in 3"]
     assert disputed.context["sought"].query == "category=risk_assessment&alike=no"
     assert (disputed.context["stages"][3][1:], disputed.context["n"]) == (("disputed", 1, False), 1)
 
@@ -49,7 +49,7 @@ def test_an_invalid_address_is_reported_and_lists_nothing(event, sami, query):
     page = listed(sami, event, query)
 
     assert page.status_code == 400
-    assert "lines" not in page.context
+    assert "found" not in page.context
     assert page.context["problem"]
 
 
@@ -110,7 +110,7 @@ def test_all_matches_can_be_offered_to_an_annotator_and_revoked(event, sami):
 
 
 def test_actions_affect_only_selected_dialogues(event, sami):
-    shown = listed(sami, event, "?stage=waiting").context["lines"]
+    shown = listed(sami, event, "?stage=waiting").context["found"]
     acted(sami, event, act="first", which="ticked", dialogue=[shown[0].token], query="stage=waiting")
 
     assert WorkItemRow.objects.filter(is_first=True).count() == 1
@@ -132,10 +132,10 @@ def test_organisers_can_assign_and_cannot_review(event, client_as):
     olga = client_as(Role.ORGANISER)
 
     assert acted(olga, event, act="first").status_code == 200
-    assert [acted(olga, event, act=name).status_code for name in ("calibration", "check", "review")] == [404, 404, 404]
+    assert [acted(olga, event, act=name).status_code for name in ("room", "check", "review")] == [404, 404, 404]
 
 
-@pytest.mark.parametrize("act", ["back", "calibration", "check", "review"])
+@pytest.mark.parametrize("act", ["back", "room", "check", "review"])
 def test_each_action_reports_its_result_per_dialogue(event, sami, act):
     page = acted(sami, event, act=act, query="")
     batch = Batch.objects.get()

@@ -27,14 +27,14 @@ def published(event):
 def test_a_queue_of_another_study_is_not_changed(published, client_as):
     answered = client_as(Role.SENIOR).post(reverse("senior:fill_queue", args=[published.token]), follow=True)
 
-    assert "the queue contains dialogues of `demo`" in answered.content.decode().partition("<main")[0]
+    assert "the queue holds dialogues of `demo`" in answered.content.decode().partition("<main")[0]
 
 
 def test_the_first_fill_opens_the_queue_with_the_schema_of_the_study(published):
     QueueRow.objects.filter(name=published.token).update(name="put away")
     study = study_of(last_edition(published))
 
-    of_people = sum(summary.unit != "" for summary in event_of(published).store.events.dialogues.summaries(study.name))
+    of_people = sum(one.unit != "" for one in event_of(published).store.events.dialogues.summaries(study.name))
     held = keep_dialogues(study)
     n_new = fill_queue(published, by="sami")
 

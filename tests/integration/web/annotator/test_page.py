@@ -22,7 +22,7 @@ def anna(page_as):
     page = page_as(Role.ANNOTATOR, bypass_csp=True)
     load_by_click(page.get_by_role("button", name="dialogue").first)
     while page.locator("h1").inner_text() != "Risk assessment":
-        page.get_by_text("Skip ...").click()
+        page.get_by_text("Skip with reason").click()
         page.locator("#skip-reason").fill("Another category is looked at here.")
         load_by_click(page.get_by_role("button", name="Skip dialogue"))
         load_by_click(page.get_by_role("button", name="dialogue").first)

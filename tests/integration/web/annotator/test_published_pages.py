@@ -49,10 +49,10 @@ def test_123_raters_their_disagreement_and_distributions_are_shown(event, look):
     close = look("raters", category="safety", question="safety")
     one = look("raters", category="safety", question="safety", annotator="7", page="2")
 
-    assert close.context["agreement"].alpha.value == pytest.approx(0.16086021565770, abs=1e-12)
+    assert close.context["found"].alpha.value == pytest.approx(0.16086021565770, abs=1e-12)
     assert "123 annotators, 350 answered" in whole.text
     assert (len(close.context["raters"]), close.context["pairs"], len(one.context["pairs"])) == (123, [], 122)
-    assert (close.context["pages"].text, one.context["pages"].text) == ("1 to 25 of 350", "26 to 50 of 350")
+    assert (close.context["pages"].words, one.context["pages"].words) == ("1 to 25 of 350", "26 to 50 of 350")
     assert close.context["divided"][0].n == 123
     assert "r17" not in whole.text + close.text + one.text
 
@@ -63,7 +63,7 @@ def test_repeated_annotations_of_a_person_are_compared(event, look):
     found = look("raters", category="abuse", question="abuse")
 
     _, itself, n_again = found.context["again"]
-    assert (itself.text.split(" ")[0], n_again) == (".90", 345)
-    assert found.context["agreement"].n_annotators == 8
-    assert all(item.alpha.text for item in found.context["pairs"])
+    assert (itself.words.split(" ")[0], n_again) == (".90", 345)
+    assert found.context["found"].n_annotators == 8
+    assert all(one.alpha.words for one in found.context["pairs"])
     assert found.n_queries < 40

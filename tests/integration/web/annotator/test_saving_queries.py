@@ -31,21 +31,19 @@ def save(anna, address):
 
 @pytest.fixture
 def saving(save):
-    """The statements of saving one answer instead of another."""
+    """The statements of saving one answer in place of another."""
     save("yes")
     return statements(lambda: save("no"))
 
 
 def test_saving_reads_the_answers_once(saving):
-    read = [
-        item for item in saving if item.startswith("SELECT") and 'FROM "store_draft"' in item and '"current"' in item
-    ]
+    read = [one for one in saving if one.startswith("SELECT") and 'FROM "store_draft"' in one and '"current"' in one]
 
     assert len(read) == 1
 
 
 def test_saving_reads_only_the_questions(saving):
-    assert [item for item in saving if any(f'"{table}"' in item for table in AROUND)] == []
+    assert [one for one in saving if any(f'"{table}"' in one for table in AROUND)] == []
 
 
 def test_saving_takes_few_statements(saving):
@@ -56,8 +54,8 @@ def test_undo_reads_only_the_questions(anna, address, save):
     save("yes")
     undone = statements(lambda: anna.post(f"{address}undo/", **SCRIPT))
 
-    assert [item for item in undone if any(f'"{table}"' in item for table in AROUND)] == []
+    assert [one for one in undone if any(f'"{table}"' in one for table in AROUND)] == []
 
 
 def test_the_page_shows_the_context_of_the_questions(anna, address):
-    assert any('"store_thread"' in statement for statement in statements(lambda: anna.get(address)))
+    assert any('"store_thread"' in one for one in statements(lambda: anna.get(address)))

@@ -164,10 +164,10 @@ def annotate(page, keys):
     """Take the next dialogue, answer everything and submit; what was taken is returned."""
     if "/d/" not in page.url:
         press(page, "dialogue")
-    url = page.url
+    place = page.url
     answer_all(page, keys)
     submit(page)
-    return url
+    return place
 
 
 def test_a_sequence_continues_after_a_disagreement_to_its_end(person, tmp_path):
@@ -217,20 +217,20 @@ def find_the_judge_marked(sami):
     """The judge's answer is shown and marked next to the person's, and does not outvote it."""
     sami.goto(sami.url.partition("review/")[0] + "review/")
     marked = sami.locator("article.dispute", has_text=re.compile(r"\(a model\):\s+Yes"))
-    addresses = [urljoin(sami.url, str(item.get_attribute("href"))) for item in sami.locator("tbody th a").all()]
+    addresses = [urljoin(sami.url, str(one.get_attribute("href"))) for one in sami.locator("tbody th a").all()]
     for address in addresses:
         sami.goto(address)
         if sami.get_by_role("button", name="Start review").count():
             press(sami, "Start review")
-        if any(shows(sami, marked, index) for index in range(sami.locator(".adjudication-steps a").count())):
+        if any(shows(sami, marked, place) for place in range(sami.locator(".adjudication-steps a").count())):
             break
     expect(marked.first).to_be_visible()
     assert_accessible(sami)
 
 
-def shows(sami, marked, index):
+def shows(sami, marked, place):
     """Open a dispute; return whether it shows a text."""
-    load_by_click(sami.locator(".adjudication-steps a").nth(index))
+    load_by_click(sami.locator(".adjudication-steps a").nth(place))
     return bool(marked.count())
 
 
@@ -257,9 +257,9 @@ def begin_and_lose_the_tab(cara, person):
     ready(cara)
     cara.keyboard.press("n")
     expect(cara.locator("#saved")).to_contain_text("Saved")
-    url = cara.url
+    place = cara.url
     elsewhere = person("cara")
-    elsewhere.goto(url)
+    elsewhere.goto(place)
     assert elsewhere.locator(".item input:checked").first.get_attribute("value") == "no"
     assert_accessible(elsewhere)
     ready(elsewhere)
@@ -328,8 +328,8 @@ def leave_without_consensus(sami):
 
 def hold_a_room(sami, ben):
     press(sami, "Calibration session")
-    calibration = sami.url
-    ben.goto(calibration)
+    room = sami.url
+    ben.goto(room)
     press_link(ben, "Vote")
     answer_all(ben, SOUND)
     submit(ben)
@@ -400,7 +400,7 @@ def test_abandoned_work_is_reassigned_and_questions_and_flags_are_resolved(perso
     for _ in range(2):
         by_keyboard_alone(ben)
     cara.goto(left)
-    expect(cara.locator("#status")).to_contain_text("another annotator has taken this dialogue;")
+    expect(cara.locator("#status")).to_contain_text("somebody else has taken this dialogue meanwhile")
 
     close_the_case(sami)
     for page in ("judges/", "gold/", "cases/?view=closed", "people/"):

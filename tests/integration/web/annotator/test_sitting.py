@@ -15,7 +15,7 @@ SCRIPT = {"HTTP_ACCEPT": "application/json"}
 
 
 def save(anna, address, key, value, **more):
-    fields = {"key": key, f"a:{key}": value} | {f"{name}:{key}": item for name, item in more.items()}
+    fields = {"key": key, f"a:{key}": value} | {f"{name}:{key}": each for name, each in more.items()}
     return anna.post(f"{address}answer/", fields, **SCRIPT)
 
 
@@ -104,12 +104,12 @@ def test_a_form_without_scripts_saves_all_of_its_answers(anna, address):
 def test_recent_annotations_can_be_changed(anna, address, event):
     answer_all(anna, address)
     anna.post(f"{address}submit/")
-    own = anna.get(reverse("annotator:answers", args=[event.token]))
+    home = anna.get(reverse("annotator:home", args=[event.token]))
 
     save(anna, address, "severity", "2")
     anna.post(f"{address}submit/")
 
-    assert [item.address for item in own.context["submissions"]] == [address]
+    assert [one.address for one in home.context["last_ones"]] == [address]
     assert sorted(AnnotationRow.objects.values_list("revision", flat=True)) == [1, 2]
 
 

@@ -79,9 +79,9 @@ def test_every_leaf_links_to_answer_turn_session_and_application_version(series)
 
     held = set(DialogueRow.objects.values_list("label", flat=True))
     people = [
-        (leaf, item["application_version"])
-        for item in file["applications"]
-        for leaf in item["leaves"]
+        (leaf, one["application_version"])
+        for one in file["applications"]
+        for leaf in one["leaves"]
         if leaf["kind"] == "person" and leaf["session"] in held
     ]
     assert {leaf["by"][:3] for leaf, _ in people} == {"p-1", "p-2"}

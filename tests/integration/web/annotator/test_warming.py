@@ -22,7 +22,7 @@ def n_readings(client, event) -> int:
     with CaptureQueriesContext(connection) as queries:
         for page in ("agreement", "people"):
             assert client.get(reverse(f"senior:{page}", args=[event.token])).status_code == 200
-    return sum('FROM "store_answer"' in query["sql"] for query in queries)
+    return sum('FROM "store_answer"' in one["sql"] for one in queries)
 
 
 def test_pages_read_no_answers_after_the_cache_is_filled(event, client_as):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.builders import annotation_task, categories, dialogue, guideline, judge, question, verdict
-from tests.fakes.clients import completed_flow, gone_on
+from tests.fakes.clients import gone_on, held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.judging import is_settled, majority, races
@@ -96,7 +96,7 @@ class TestReplay:
             value = labels[request.replicate - 1]
             return verdict(label=value) if value else json.dumps({"reason": "?"})
 
-        whole = completed_flow(annotate(task), answer)
+        whole = held_by_hand(annotate(task), answer)
         stored = data.draw(st.integers(0, len(whole.journal)))
         flow = annotate(task)
         rest = gone_on(flow, replay(flow, whole.journal[:stored]), answer)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, question, turn
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.domain.annotation import AnnotatorKind, Outcome
@@ -20,7 +20,7 @@ TWO = guideline(question("label"), question("score", NUMBERS))
 
 
 def labelled(returned, asked=None, about=SAID):
-    return completed_flow(
+    return held_by_hand(
         annotate(annotation_task(CLASSIFIER, about, asked or guideline())), lambda _: json.dumps(returned)
     )
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.fakes.builders import dialogue, guideline, question, turn
 
-from theodolite.assessment.annotating import by_word_rule
+from theodolite.assessment.annotating import by_words
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.annotator import Side, TextCheck, WordRule
 from theodolite.domain.instrument import QuestionLevel
@@ -13,7 +13,7 @@ SAID = dialogue(turn(1, "Please.", "Sorry, no."), turn(2, "Why?", "Sorry, but of
 
 def ruled(about=SAID, asked=None, **parts):
     rule = WordRule(**{"any_of": (), "then": "yes", "otherwise": "no", **parts})
-    return [(item.question, item.turn, item.value) for item in by_word_rule(rule, asked or guideline(), about)]
+    return [(each.question, each.turn, each.value) for each in by_words(rule, asked or guideline(), about)]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_question_about_turns_is_answered_at_each():
 def test_withheld_texts_are_not_searched():
     rule = WordRule(any_of=("x",), then="yes", otherwise="no")
 
-    (answer,) = by_word_rule(rule, guideline(), dialogue(turn(1, "", "", withheld="licence")))
+    (answer,) = by_words(rule, guideline(), dialogue(turn(1, "", "", withheld="licence")))
 
     assert answer.outcome is Outcome.MISSING
 
@@ -74,7 +74,7 @@ def test_withheld_texts_are_not_searched():
 )
 def test_a_response_is_compared_with_a_text(check, text, response, label):
     rule = WordRule(any_of=(), then="yes", otherwise="no", check=check, text=text)
-    (answer,) = by_word_rule(rule, guideline(), dialogue(turn(1, "Ask.", response)), expected="7")
+    (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", response)), expected="7")
 
     assert (answer.outcome, answer.value) == (Outcome.ANSWERED, label)
 
@@ -93,14 +93,14 @@ def test_numbers_agree_within_a_tolerance(tolerance, response, label):
     rule = WordRule(
         any_of=(), then="yes", otherwise="no", check=TextCheck.NUMBER, text="{{ expected }}", tolerance=tolerance
     )
-    (answer,) = by_word_rule(rule, guideline(), dialogue(turn(1, "Ask.", response)), expected="7")
+    (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", response)), expected="7")
 
     assert answer.value == label
 
 
 def test_an_expected_answer_that_cannot_be_parsed_is_missing():
     rule = WordRule(any_of=(), then="yes", otherwise="no", check=TextCheck.MATCHES, text="{{ expected }}")
-    (answer,) = by_word_rule(rule, guideline(), dialogue(turn(1, "Ask.", "x")), expected="(")
+    (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", "x")), expected="(")
 
     assert answer.outcome is Outcome.MISSING
     assert "is not a regular expression" in answer.reasoning
@@ -108,6 +108,6 @@ def test_an_expected_answer_that_cannot_be_parsed_is_missing():
 
 def test_a_case_without_expected_answer_is_missing_rather_than_a_defect():
     rule = WordRule(any_of=(), then="yes", otherwise="no", check=TextCheck.EQUALS, text="{{expected}}")
-    (answer,) = by_word_rule(rule, guideline(), dialogue(turn(1, "Ask.", "30 days")))
+    (answer,) = by_words(rule, guideline(), dialogue(turn(1, "Ask.", "30 days")))
 
     assert (answer.outcome, answer.value) == (Outcome.MISSING, None)

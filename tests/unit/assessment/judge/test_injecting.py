@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import NUMBERS, annotation_task, dialogue, guideline, judge, question, rule, turn, verdict
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.injecting import _with_source, injected, other_side, trial
 from theodolite.assessment.judge.prompt import escaped
 from theodolite.config.load_context import injection_attempts
-from theodolite.domain.findings.agreement import InjectionEffect, InjectionPosition
+from theodolite.domain.findings.agreement import InjectionEffect, InjectionSpot
 from theodolite.domain.instrument import Operator, Scale, ScaleKind
 
 ASKED = guideline(
@@ -25,7 +25,7 @@ ATTEMPTS = injection_attempts()
 
 
 def judged(about, answer):
-    return completed_flow(annotate(annotation_task(judge(), about, ASKED)), answer).result
+    return held_by_hand(annotate(annotation_task(judge(), about, ASKED)), answer).result
 
 
 def firm(_):
@@ -42,7 +42,7 @@ def gullible(request):
     if copied:
         return copied[0]
     told = ORDERS.search(material)
-    return verdict(score=int(next(group for group in told.groups() if group)) if told else 2, why="so")
+    return verdict(score=int(next(each for each in told.groups() if each)) if told else 2, why="so")
 
 
 @pytest.mark.parametrize(("said", "label"), [(1, "5"), (2, "5"), (3, "5"), (4, "1"), (5, "1")])
@@ -58,25 +58,25 @@ def test_a_question_without_a_defect_rule_has_no_opposite_label():
 def test_a_shipped_injection_changes_one_position_and_fills_all_slots(attempt):
     copy = injected(SAID, attempt, ASKED, "5")
     sides = {
-        InjectionPosition.PROMPT: copy.turns[1].prompt,
-        InjectionPosition.RESPONSE: copy.turns[1].response,
-        InjectionPosition.SOURCE: copy.context,
+        InjectionSpot.PROMPT: copy.turns[1].prompt,
+        InjectionSpot.RESPONSE: copy.turns[1].response,
+        InjectionSpot.SOURCE: copy.context,
     }
 
     assert copy.turns[0] == SAID.turns[0]
-    assert [spot for spot, text in sides.items() if text not in {"c", "d", "facts"}] == [attempt.position]
-    assert not re.search(r"\{(label|question|verdict|mark)\}", sides[attempt.position])
+    assert [spot for spot, text in sides.items() if text not in {"c", "d", "facts"}] == [attempt.spot]
+    assert not re.search(r"\{(label|question|verdict|mark)\}", sides[attempt.spot])
 
 
 def test_an_injected_verdict_can_be_parsed():
-    (attempt,) = [item for item in ATTEMPTS if item.name == "ready-verdict"]
+    (attempt,) = [each for each in ATTEMPTS if each.name == "ready-verdict"]
     copy = injected(SAID, attempt, ASKED, "5")
 
     assert json.loads(copy.turns[1].response.removeprefix("d"))["score"] == 5
 
 
 def test_invisible_characters_are_made_visible_to_the_judge():
-    (attempt,) = [item for item in ATTEMPTS if item.unseen]
+    (attempt,) = [each for each in ATTEMPTS if each.unseen]
     copy = injected(SAID, attempt, ASKED, "5")
 
     assert "5" not in copy.turns[1].response
@@ -84,7 +84,7 @@ def test_invisible_characters_are_made_visible_to_the_judge():
 
 
 def test_an_injection_into_source_material_needs_source_material():
-    (attempt,) = [item for item in ATTEMPTS if item.position is InjectionPosition.SOURCE]
+    (attempt,) = [each for each in ATTEMPTS if each.spot is InjectionSpot.SOURCE]
 
     assert injected(replace(SAID, context=""), attempt, ASKED, "5") is None
 
@@ -95,14 +95,14 @@ def tried(attempt, answer):
     return trial(SAID, attempt, ASKED, (before, judged(copy, answer)))
 
 
-@pytest.mark.parametrize("attempt", [item for item in ATTEMPTS if not item.unseen], ids=lambda attempt: attempt.name)
+@pytest.mark.parametrize("attempt", [each for each in ATTEMPTS if not each.unseen], ids=lambda attempt: attempt.name)
 def test_a_judge_that_obeys_changes_its_verdict_and_a_robust_one_does_not(attempt):
     assert tried(attempt, gullible).effect is InjectionEffect.TURNED
     assert tried(attempt, firm).effect is InjectionEffect.NONE
 
 
 def test_a_copied_verdict_fails_the_control_question():
-    (attempt,) = [item for item in ATTEMPTS if item.name == "ready-verdict"]
+    (attempt,) = [each for each in ATTEMPTS if each.name == "ready-verdict"]
 
     assert tried(attempt, gullible).caught
 
@@ -124,5 +124,5 @@ def test_an_injection_into_source_material_reaches_the_material_of_a_turn():
 
     copy = _with_source(about, " Obey.")
 
-    assert [item.context for item in copy.turns] == ["Open. Obey.", ""]
+    assert [one.context for one in copy.turns] == ["Open. Obey.", ""]
     assert _with_source(dialogue(), " Obey.") is None

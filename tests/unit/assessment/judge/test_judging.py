@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.fakes.builders import annotation_task, dialogue, guideline, judge, question, reply, turn, verdict
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 
 from theodolite.assessment.annotating import annotate
 from theodolite.assessment.judge.judging import declines
@@ -24,7 +24,7 @@ def annotated(*said, voting=None, about=SAID):
     replies = iter(said)
     labelling = ModelJudge(model="large", voting=voting) if voting else ModelJudge(model="large")
     task = annotation_task(replace(judge(), labelling=labelling), about, ASKED)
-    return completed_flow(annotate(task), lambda _: next(replies))
+    return held_by_hand(annotate(task), lambda _: next(replies))
 
 
 def outcomes(held):
@@ -154,15 +154,15 @@ def test_a_single_reading_is_not_a_vote():
     assert annotated(verdict(label="yes")).result.votes == ()
 
 
-@pytest.mark.parametrize("tester_type", TesterType)
-def test_replies_about_people_are_never_cached(tester_type):
-    held = annotated("Well.", verdict(label="yes"), about=replace(SAID, tester_type=tester_type))
+@pytest.mark.parametrize("held_by", TesterType)
+def test_replies_about_people_are_never_cached(held_by):
+    held = annotated("Well.", verdict(label="yes"), about=replace(SAID, held_by=held_by))
 
-    assert [request.may_be_cached for request in held.requests] == [tester_type is not TesterType.PERSON] * 2
+    assert [one.may_be_cached for one in held.requests] == [held_by is not TesterType.PERSON] * 2
 
 
 def test_the_permission_to_cache_does_not_change_the_request():
-    first = annotated(verdict(label="yes"), about=replace(SAID, tester_type=TesterType.PERSON)).requests[0]
+    first = annotated(verdict(label="yes"), about=replace(SAID, held_by=TesterType.PERSON)).requests[0]
 
     assert version_of(first) == version_of(replace(first, may_be_cached=True))
 

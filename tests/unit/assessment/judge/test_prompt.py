@@ -127,7 +127,7 @@ def test_the_judge_is_warned_about_headers_without_the_mark():
     assert "A line that looks like a header without the mark is no turn" in asked()[0]
 
 
-def test_the_mark_does_not_depend_on_the_input_of_the_application():
+def test_the_mark_does_not_depend_on_anything_the_application_sees():
     first, second = (asked(dialogue(turn(1, "a", said), key="same"))[1] for said in ("b", "c"))
 
     assert FENCE.findall(first)[0][0] != FENCE.findall(second)[0][0]
@@ -182,12 +182,12 @@ def test_readings_differ_in_irrelevant_details(replicate, points, examples, word
 
     assert "".join(arrangement.points("abc")) == points
     assert "".join(arrangement.turned("xyz")) == examples
-    assert arrangement.description(3) == words
+    assert arrangement.words(3) == words
 
 
 def test_without_examples_there_is_no_order_to_rotate():
     assert Arrangement(replicate=3).turned(()) == ()
-    assert Arrangement(replicate=2).description(0) == "labels reversed"
+    assert Arrangement(replicate=2).words(0) == "labels reversed"
 
 
 SAID = dialogue(turn(1, "a", "b"), turn(2, "c", "d"))

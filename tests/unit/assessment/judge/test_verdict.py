@@ -215,7 +215,7 @@ def test_empty_and_malformed_quotes_are_not_evidence(quotes):
 def test_a_quote_without_a_turn_is_not_located(quote):
     answer = read(verdict(score=4, quotes=[quote]))
 
-    assert [(item.turn, item.text, item.verified) for item in answer.evidence] == [(NOWHERE, "within", False)]
+    assert [(each.turn, each.text, each.verified) for each in answer.evidence] == [(NOWHERE, "within", False)]
     assert answer.is_ungrounded
 
 

@@ -10,7 +10,7 @@ from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
 from tests.fakes.evidence_variants import grown_live
 from tests.fakes.pooled import pooled_evidence
 from tests.fakes.random_study import random_study
-from tests.fakes.report import assets, reading_aids
+from tests.fakes.report import assets, words
 from theodolite.bootstrap.files import fingerprint_of, measured
 from theodolite.domain.estimate import Findings
 from theodolite.measurement.study.findings import measure_study
@@ -21,7 +21,7 @@ from theodolite.reporting.terminal.summary import summary_text
 
 def published(evidence, findings):
     """Return everything that is made of findings: results, screen and page."""
-    screen = summary_text(evidence, findings, facts(), reading_aids())
+    screen = summary_text(evidence, findings, facts(), words())
     return results_document(evidence, findings, facts()), screen, report_html(evidence, findings, facts(), assets())
 
 
@@ -70,8 +70,8 @@ def test_a_changed_record_is_measured_again(tmp_path):
     annotations = list(evidence.archive.annotations())
     revised = [replace(annotations[0], revision=2), *annotations[1:]]
 
-    for item in (evidence, changed(evidence, annotations=annotations[1:]), changed(evidence, annotations=revised)):
-        measured(item, tmp_path, measure)
+    for one in (evidence, changed(evidence, annotations=annotations[1:]), changed(evidence, annotations=revised)):
+        measured(one, tmp_path, measure)
 
     assert measure.n == 3
 

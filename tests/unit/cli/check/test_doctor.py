@@ -70,7 +70,7 @@ def test_the_database_of_a_study_is_missing_then_reachable_then_an_error(folder)
     study = folder / "spoiler-guard"
     workspace = workspace_for(study)
 
-    assert "no run yet" in by_topic(str(study))["Database"].text
+    assert "nothing was run yet" in by_topic(str(study))["Database"].text
     assert list(workspace.glob("*.db*")) == []
 
     open_store(workspace).disconnect()

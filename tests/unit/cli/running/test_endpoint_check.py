@@ -46,7 +46,7 @@ def context(*checks, **environ):
     return SimpleNamespace(
         environ=environ,
         endpoints=lambda lines, kinds, selection: [Answering(check) for check in checks],
-        location_of=lambda name: {"app": "line 3"}.get(name, ""),
+        place_of=lambda name: {"app": "line 3"}.get(name, ""),
         users_of=lambda name: "application `bot-1.4`",
     )
 

@@ -38,7 +38,7 @@ def test_the_progress_line_is_the_documented_one(clock):
         counts.session(result)
     counts.spent(Spending(calls=186, cost_microusd=610_000))
 
-    words = counts.progress_text(counts.sessions, of_sessions=True)
+    words = counts.words(counts.sessions, of_sessions=True)
 
     assert words == "47/60  2 failed  98 calls, 14.0/s  $0.61  0:13 left"
 
@@ -50,7 +50,7 @@ def test_calls_show_progress_before_the_first_dialogue_ends(clock):
     clock.passed_s += 10
     counts.spent(Spending(calls=1_370))
 
-    assert counts.progress_text(counts.sessions, of_sessions=True).startswith("0/60  0 failed  1,370 calls, 137.0/s")
+    assert counts.words(counts.sessions, of_sessions=True).startswith("0/60  0 failed  1,370 calls, 137.0/s")
 
 
 def test_unparseable_and_failed_annotations_are_counted_separately(clock):
@@ -59,7 +59,7 @@ def test_unparseable_and_failed_annotations_are_counted_separately(clock):
     for result in (annotation(), annotation(), annotation(Outcome.MISSING), FAILED):
         counts.annotation(result)
 
-    assert counts.progress_text(counts.annotations, of_sessions=False) == "34/60  2 unparseable  1 failed"
+    assert counts.words(counts.annotations, of_sessions=False) == "34/60  2 unparseable  1 failed"
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_tokens_are_shown_if_there_is_room(clock, tokens, words):
     counts.begin(sessions=60, annotations=60, done=0, annotated=0)
     counts.spent(Spending(tokens_in=tokens))
 
-    assert counts.progress_text(counts.annotations, of_sessions=False) == f"0/60  0 unparseable{words}"
-    assert "tokens" not in counts.progress_text(counts.sessions, of_sessions=True)
+    assert counts.words(counts.annotations, of_sessions=False) == f"0/60  0 unparseable{words}"
+    assert "tokens" not in counts.words(counts.sessions, of_sessions=True)
 
 
 def test_an_unknown_price_is_not_shown_as_zero_cost(clock):
@@ -80,7 +80,7 @@ def test_an_unknown_price_is_not_shown_as_zero_cost(clock):
     counts.begin(sessions=60, annotations=0, done=0, annotated=0)
     counts.spent(Spending(calls=3, tokens_in=500, unpriced_calls=3))
 
-    assert counts.progress_text(counts.sessions, of_sessions=True) == "0/60  0 failed  0 calls, 0.0/s  500 tokens"
+    assert counts.words(counts.sessions, of_sessions=True) == "0/60  0 failed  0 calls, 0.0/s  500 tokens"
 
 
 def test_a_log_gets_a_line_while_sessions_are_running(clock, capsys):
@@ -130,9 +130,7 @@ def test_work_of_other_processes_is_counted(clock):
     counts.session(dialogue())
     counts.over(sessions=12, annotations=12)
 
-    assert (
-        counts.progress_text(counts.sessions, of_sessions=True) == "31/60  0 failed  0 calls, 0.0/s  $0.00  0:09 left"
-    )
+    assert counts.words(counts.sessions, of_sessions=True) == "31/60  0 failed  0 calls, 0.0/s  $0.00  0:09 left"
 
 
 def test_the_remaining_time_is_unknown_without_data(clock):

@@ -56,7 +56,7 @@ def test_the_proxy_of_a_study_is_listed_among_its_hosts(folder):
 
 
 @pytest.mark.parametrize(
-    ("connection", "location", "words"),
+    ("connection", "place", "words"),
     [
         ("{proxy: 'http://ana:secret@p.example'}", "study.yaml:2:21", "set `HTTPS_PROXY`"),
         ("{proxy: 'socks5://p.example:1080'}", "study.yaml:2:21", "only HTTP proxies are supported"),
@@ -65,19 +65,19 @@ def test_the_proxy_of_a_study_is_listed_among_its_hosts(folder):
         ("{no_proxy: [a.example]}", "study.yaml:2:24", "`no_proxy` needs `proxy`"),
         ("{ca: missing.pem}", "study.yaml:2:18", "there is no file `missing.pem`"),
         ("{ca: ../../outside.pem}", "study.yaml:2:18", "there is no file"),
-        ("{ca: /etc/hostname}", "study.yaml:2:18", "points outside the study's folder"),
+        ("{ca: /etc/hostname}", "study.yaml:2:18", "leads out of the study's folder"),
         ("{client_key: ca.pem}", "study.yaml:2:26", "`client_key` needs `client_cert`"),
         ("{client_cert: ca.pem, client_key_password: hunter2 x}", "study.yaml:2:56", "name of an environment variable"),
         ("{proxies: x}", "study.yaml:2:14", "proxy"),
     ],
 )
-def test_unusable_settings_are_errors(folder, connection, location, words):
+def test_unusable_settings_are_errors(folder, connection, place, words):
     path = folder(study_yaml=written(study=f"connection: {connection}"))
     (path / "ca.pem").write_text("authorities")
 
     faults = check_study(path)
 
-    assert any(fault.location == location and words in fault.message for fault in faults)
+    assert any(fault.place == place and words in fault.message for fault in faults)
     assert not any("ana:secret" in fault.message for fault in faults)
 
 

@@ -63,8 +63,8 @@ def test_the_long_form_of_a_study_preserves_the_body_encoding(folder):
         (f"body_as: form, body: {{user: {{name: {SAID}}}}}", "e.g. `user[name]: ...`"),
         (f"body_as: form, body: {{q: {SAID}, user: }}", "field `user` of the form is empty; expected a text"),
         (f"body_as: form, body: {{q: {SAID}, l: [a, [b]]}}", "an item of field `l` of the form is a list"),
-        ("body_as: form, body: {q: '{{ promt }}'}", "{{ promt }} has no value. Did you mean `prompt`?"),
-        ("body_as: form, body: {q: Hello}", "{{ prompt }} is not"),
+        ("body_as: form, body: {q: '{{ promt }}'}", "{{ promt }} is filled by nothing. Did you mean `prompt`?"),
+        ("body_as: form, body: {q: Hello}", "{{ prompt }} stands nowhere"),
     ],
 )
 def test_a_body_that_cannot_be_form_encoded_is_an_error(folder, keys, words):
@@ -77,10 +77,10 @@ def test_a_body_that_cannot_be_form_encoded_is_an_error(folder, keys, words):
     ("keys", "words"),
     [
         ("body_as: form", "`body_as: form` needs `body`"),
-        ("body_as: form, method: GET", "`method: GET` sends no body; remove `body_as`,"),
+        ("body_as: form, method: GET", "`method: GET` sends no body; leave `body_as` out"),
         ("body_as: form, method: GET, body: {q: a}", "`method: GET` sends no body; put {{ prompt }} into `url`"),
         ("body: {q: a}, headers: {content-type: application/x-www-form-urlencoded}", "write `body_as: form`"),
-        ("body: {q: a}, body_as: form, headers: {Content-Type: text/plain}", "contradict each other about the body"),
+        ("body: {q: a}, body_as: form, headers: {Content-Type: text/plain}", "say different things of the body"),
     ],
 )
 def test_a_form_needs_a_body_a_suitable_method_and_a_matching_header(folder, keys, words):

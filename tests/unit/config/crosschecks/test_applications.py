@@ -20,8 +20,8 @@ scenarios: {{help: {scenario}}}
 
 
 def notes(folder, bot, scenario):
-    path = folder(study_yaml=STUDY.format(bot=bot, scenario=scenario), faq_md="Returns are free.")
-    return " ".join(render_diagnostics(load_study(path).notes).split())
+    place = folder(study_yaml=STUDY.format(bot=bot, scenario=scenario), faq_md="Returns are free.")
+    return " ".join(render_diagnostics(load_study(place).notes).split())
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,9 @@ def notes(folder, bot, scenario):
     [(MODEL.format(system="Be kind."), "system"), (HTTP.format(slot=""), "body"), (ARIA.format(more=""), "prompt")],
     ids=["model", "http", "aria"],
 )
-@pytest.mark.parametrize(("scenario", "what"), [(SEARCH, "the search results"), (SHORTEN, "the text that dialogues")])
+@pytest.mark.parametrize(
+    ("scenario", "what"), [(SEARCH, "what the search finds"), (SHORTEN, "the text that dialogues")]
+)
 def test_material_without_a_slot_is_noted(folder, bot, key, scenario, what):
     said = notes(folder, bot, scenario)
 

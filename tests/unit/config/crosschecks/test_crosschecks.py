@@ -50,8 +50,8 @@ def test_a_claim_refers_to_the_rules_of_annotators(folder):
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("{text: Keeps it.}", "is untested: list `scripts` that test it, or state in `untestable` why none can"),
-        ("{text: Keeps it., scripts: [password], untestable: No.}", "`untestable`; remove one"),
+        ("{text: Keeps it.}", "stays untested: name `scripts` that test it, or say by `untestable` why none can"),
+        ("{text: Keeps it., scripts: [password], untestable: No.}", "says that it is untestable; leave out one"),
         ("{text: Keeps it., untestable: No dialogue shows it.}", ""),
     ],
 )

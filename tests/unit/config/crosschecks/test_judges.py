@@ -50,11 +50,11 @@ def test_a_list_in_a_cell_is_parsed_into_passages(cell, text):
 def test_the_context_column_becomes_the_material_of_the_turn(loaded):
     recordings = loaded(", context: passage").recordings
 
-    assert [recording.turns[0].context for recording in recordings] == ["Open at nine.", "Closed on Sundays."]
+    assert [one.turns[0].context for one in recordings] == ["Open at nine.", "Closed on Sundays."]
     assert "passage" not in recordings[0].columns
 
 
-def test_the_column_is_part_of_the_application_version(loaded):
+def test_the_column_is_part_of_what_the_application_is(loaded):
     connection = loaded(", context: passage").study.applications[0].connection
 
     assert connection.columns["context"] == "passage"
@@ -120,4 +120,4 @@ annotators: {ann: {who: person, column: label}}
 
     recordings = load_study(folder(study_yaml=study, rows_csv=rows)).recordings
 
-    assert [recording.labelled for recording in recordings] == [True, False, False]
+    assert [one.labelled for one in recordings] == [True, False, False]

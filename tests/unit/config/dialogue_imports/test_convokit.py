@@ -49,7 +49,7 @@ def lines(entries):
 
 
 def told(stored):
-    return [(item.line, item.message) for item in read_corpus(stored, "c.zip").diagnostics]
+    return [(one.line, one.message) for one in read_corpus(stored, "c.zip").faults]
 
 
 def test_utterances_become_messages_with_the_metadata_of_their_speakers():
@@ -62,7 +62,7 @@ def test_utterances_become_messages_with_the_metadata_of_their_speakers():
 
     read = read_corpus(whole, "c.zip")
 
-    assert read.diagnostics == ()
+    assert read.faults == ()
     assert read.remarks[1] == Utterance(
         key="u2", conversation="u1", speaker="b", text="Yes?", line=2, answers="u1", at=6.5,
         metadata={"ok": "true", "speaker.role": "bot", "speaker": "b"},
@@ -102,7 +102,7 @@ def test_all_errors_are_reported_at_once():
 @pytest.mark.parametrize(
     ("stored", "message"),
     [
-        (archive(speakers=SPEAKERS), "contains no utterances.jsonl; expected a corpus of ConvoKit"),
+        (archive(speakers=SPEAKERS), "holds no utterances.jsonl; expected a corpus of ConvoKit"),
         (b"PK\x03\x04 cut off", "cannot be unpacked: File is not a zip file"),
         (archive(utterances="\n"), "utterances.jsonl contains no utterance"),
     ],

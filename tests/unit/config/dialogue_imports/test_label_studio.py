@@ -22,7 +22,7 @@ def read(tasks):
 def test_dialogue_tags_are_parsed(said, told):
     found = read([{"id": 7, "data": {"topic": "tea", "n": 3, "dialogue": said}}])
 
-    assert [(remark.conversation, remark.text, list(remark.metadata.values())) for remark in found.remarks] == [
+    assert [(one.conversation, one.text, list(one.metadata.values())) for one in found.remarks] == [
         ("7", "A", [told[0]]),
         ("7", "B", [told[1]]),
     ]
@@ -37,18 +37,18 @@ def test_a_task_without_the_wrapper_of_an_export_is_parsed_too():
 def test_all_tasks_without_a_dialogue_and_duplicates_are_reported_at_once():
     twin = {"data": {"item": "k", "chat": CHAT}}
 
-    faults = read([twin, {"data": {"text": "A"}}, twin, {"data": {"chat": []}}]).diagnostics
+    faults = read([twin, {"data": {"text": "A"}}, twin, {"data": {"chat": []}}]).faults
 
-    assert [item.line for item in faults] == [2, 3, 4]
+    assert [one.line for one in faults] == [2, 3, 4]
     assert "expected a list of objects with `role` and `content`" in faults[0].message
-    assert "is about `k`, like an earlier task" in faults[1].message
+    assert "is about `k`, as a task before it" in faults[1].message
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[1]", "[]"])
 def test_a_file_without_a_list_of_tasks_is_refused(text):
     found = read_tasks(text.encode(), "t.json")
 
-    assert (found.remarks, len(found.diagnostics)) == ((), 1)
+    assert (found.remarks, len(found.faults)) == ((), 1)
 
 
 def test_content_other_than_text_is_stored_as_json():

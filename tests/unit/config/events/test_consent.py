@@ -41,7 +41,7 @@ def test_a_consent_text_is_complete_without_sample_passages(words, problem):
 def test_participants_consent_and_see_the_content_notice(folder, more, lacking):
     study = load_study(folder(study_yaml=PEOPLE + more, ours_md="Do you agree?")).study
 
-    assert [item.key for item in missing_texts(study)] == lacking
+    assert [one.key for one in missing_texts(study)] == lacking
 
 
 def test_a_sample_is_not_a_consent_text(folder):

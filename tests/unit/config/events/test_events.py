@@ -83,7 +83,7 @@ def test_an_event_preserves_its_local_times(folder):
 def test_participants_need_a_consent_text(folder, more):
     open_items = [item for item in check_study(folder(study_yaml=STUDY + more)) if item.severity is Severity.OPEN]
 
-    assert [item.location for item in open_items] == ["study.yaml:4"]
+    assert [item.place for item in open_items] == ["study.yaml:4"]
 
 
 def test_a_study_without_participants_has_no_event(folder):
@@ -103,7 +103,7 @@ consent: mine.md
     assert study.levels[0].quotas == {"domain expert": 4}
     assert study.event.warning == "It may be rough.\n"
     assert study.event.breaks == BreakRule(every_min=25, most_min=90, most_severe=10)
-    assert [(item.text[:6], item.wanted) for item in study.event.screening] == [("Are yo", True), ("Do you", False)]
+    assert [(one.text[:6], one.wanted) for one in study.event.screening] == [("Are yo", True), ("Do you", False)]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_route_of_all_excludes_the_first_category(mine):
 def test_a_slider_opens_its_non_response_options(mine):
     questions = mine.guideline("risk").instrument.questions
 
-    assert [question.name for question in questions] == ["bad", "much", "much_outcome", "much_outcome_neither"]
+    assert [each.name for each in questions] == ["bad", "much", "much_outcome", "much_outcome_neither"]
     assert questions[2].when.text == "much >= 6"
     assert questions[3].when.text == "much_outcome == neither"
 
@@ -78,10 +78,10 @@ def test_the_five_categories_ask_three_questions_each_and_style_and_content_at_t
     asked = {category.name: category.guideline.instrument.questions for category in study.schema().categories}
 
     assert len(asked) == 5
-    assert all(sum(question.when is None for question in questions) >= 2 for questions in asked.values())
+    assert all(sum(each.when is None for each in questions) >= 2 for questions in asked.values())
     assert all(len(questions) >= 3 for questions in asked.values())
     for name in ("content-characterization", "interaction-style"):
-        assert {item.level for item in asked[name]} == {QuestionLevel.TURN}
+        assert {each.level for each in asked[name]} == {QuestionLevel.TURN}
 
 
 def test_magnitudes_range_from_1_to_10_with_named_ends(tmp_path):

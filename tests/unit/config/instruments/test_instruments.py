@@ -19,7 +19,7 @@ TREE"""
 def notes(tmp_path, question="Was it so, or not?", scale="likert", tree=""):
     text = STUDY.replace("QUESTION", f'"{question}"').replace("SCALE", scale).replace("TREE", tree)
     (tmp_path / "study.yaml").write_text(text, encoding="utf-8")
-    return [(diagnostics.line, diagnostics.text) for diagnostics in check_study(tmp_path)]
+    return [(placed.line, placed.words) for placed in check_study(tmp_path)]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def notes(tmp_path, question="Was it so, or not?", scale="likert", tree=""):
         ("Don't you think it helped?", "asks for a yes"),
         ("Would you agree that it helped?", "asks for a yes"),
         ("How helpful was it?", "names one end"),
-        ("It obviously helped.", "presupposes the answer"),
+        ("It obviously helped.", "takes the answer for granted"),
         ("Was it fast? Was it right?", "asks two things at once"),
     ],
 )
@@ -46,7 +46,7 @@ def test_neutral_wording_gives_no_note(tmp_path, question):
 def test_a_scale_without_named_ends_gives_a_note(tmp_path):
     ((_, said),) = notes(tmp_path, scale="1-10")
 
-    assert "does not define what 1 and 10 mean" in said
+    assert "does not say what 1 and 10 mean" in said
 
 
 def test_a_tree_needs_the_bad_end_of_a_scale(tmp_path):

@@ -39,17 +39,17 @@ def test_packs_ask_testers_of_both_levels_about_all_four_topics(tmp_path, pack):
 @pytest.mark.parametrize("pack", PACKS)
 def test_packs_give_only_the_note_about_the_consent_text_to_complete(tmp_path, pack):
     people = "levels: {field_testing: {people: 3}}\nconsent: consent.md\n"
-    (located,) = check_study(written(tmp_path, PACK.format(pack=pack) + people))
+    (placed,) = check_study(written(tmp_path, PACK.format(pack=pack) + people))
 
-    assert (located.file, "still the sample text" in located.text) == ("consent.md", True)
+    assert (placed.file, "still the sample text" in placed.words) == ("consent.md", True)
 
 
 def test_a_consent_text_with_placeholders_is_not_complete(tmp_path):
     people = "levels: {field_testing: {people: 3}}\nconsent: ours.md\n"
     text = "Ask [contact] about it, see [the law](law.html); approved by [ethics body]."
-    (located,) = check_study(written(tmp_path, PACK.format(pack="pathfinder") + people, **{"ours.md": text}))
+    (placed,) = check_study(written(tmp_path, PACK.format(pack="pathfinder") + people, **{"ours.md": text}))
 
-    assert "[contact], [ethics body];" in located.text
+    assert "[contact], [ethics body];" in placed.words
 
 
 def test_a_questionnaire_may_have_a_file_of_its_own(tmp_path):
@@ -66,9 +66,7 @@ def test_the_long_form_is_the_same_questionnaire(tmp_path):
     consent_and_source = {"source.md": study.scenario("pathfinder").packet.sources[0].text}
     again = load_study(written(tmp_path, expanded(study), **consent_and_source)).study
 
-    assert [version_of(questionnaire) for questionnaire in again.questionnaires] == [
-        version_of(questionnaire) for questionnaire in study.questionnaires
-    ]
+    assert [version_of(each) for each in again.questionnaires] == [version_of(each) for each in study.questionnaires]
 
 
 def test_likert_scales_name_every_point(tmp_path):

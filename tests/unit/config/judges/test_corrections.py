@@ -44,7 +44,7 @@ def test_a_calibration_is_loaded_and_written_in_full(checked):
     [
         ("jugde: {rate: none}", "mean `judge`?"),
         ("anna: {rate: none}", "`anna` is a person"),
-        ("judge: {rate: rogan-gladen}", "needs the validation counts of `judge` from elsewhere"),
+        ("judge: {rate: rogan-gladen}", "needs what `judge` got right elsewhere"),
         (f"judge: {{calibrations: {{defekt: {KNOWN}}}}}", "mean `defect`?"),
         ("judge: {calibrations: {defect: {caught: [60, 50], passed: [1, 2], from: x}}}", "a part and its whole"),
         ("judge: {rate: rogan}", "rogan-gladen"),

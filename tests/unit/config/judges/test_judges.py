@@ -33,8 +33,8 @@ def faults(folder):
     """Return a function that gives the faults of a study with one judge."""
 
     def found(judge):
-        diagnostics = check_study(folder(study_yaml=STUDY.format(judge=judge), bot_py=BOT))
-        return [fault.message for fault in diagnostics if fault.severity is Severity.ERROR]
+        placed = check_study(folder(study_yaml=STUDY.format(judge=judge), bot_py=BOT))
+        return [fault.message for fault in placed if fault.severity is Severity.ERROR]
 
     return found
 
@@ -104,16 +104,16 @@ def test_another_voting_rule_is_another_annotator_version(judged):
         ("{guideline: g, model: m, votes: {rule: lead, most: 3, lead: 4}}", "no answer can be 4 ahead in 3 votes"),
         ("{guideline: g, model: m, votes: {lead: 2}}", "`lead` belongs to the rule `lead`"),
         ("{guideline: g, model: m, votes: {rule: lead, price: 0.1}}", "`price` belongs to the rule `bayes`"),
-        ("{guideline: g, rule: {any: [x], then: bad, else: fine}, votes: 5}", "which only models support:"),
+        ("{guideline: g, rule: {any: [x], then: bad, else: fine}, votes: 5}", "which only a model can give"),
         ("{guideline: g, models: [m, nn]}", "names a model `nn`"),
         ("{guideline: g, models: [m, m]}", "names the model `m` twice"),
-        ("{guideline: g, model: m, models: [n]}", "needs exactly one of"),
+        ("{guideline: g, model: m, models: [n]}", "and one alone"),
         ('{guideline: g, python: "bot.py:reply"}', "needs `version`"),
         ('{guideline: g, python: "bto.py:reply", version: 1}', "bto.py"),
         ("{guideline: g, model: m, version: 1}", "which belong to `python`"),
         ("{guideline: g, rule: {then: bad, else: fine}}", "`any`, `not` or both"),
         ("{guideline: g, rule: {not: ['('], then: bad, else: fine}}", "is not a regular expression"),
-        ("{guideline: two, rule: {any: [x], then: yes, else: no}}", "specify one with `question`"),
+        ("{guideline: two, rule: {any: [x], then: yes, else: no}}", "say which one with `question`"),
         ("{guideline: two, rule: {any: [x], question: c, then: yes, else: no}}", "has no question `c`"),
     ],
 )
@@ -128,16 +128,16 @@ def test_an_invalid_value_is_an_error(faults, judge, words):
     [
         ("a == yess", "is not a label of the scale"),
         ("c == yes", "there is no question `c`"),
-        ("b == yes", "a question cannot be its own follow-up"),
-        ("== yes", "specify the answer that opens it"),
-        ("a yes", "has no operator"),
+        ("b == yes", "a question cannot follow on itself"),
+        ("== yes", "say which question's answer opens it"),
+        ("a yes", "names no operator"),
         ("a in yes, no", "every answer would open it"),
     ],
 )
 def test_a_follow_up_that_nothing_opens_is_an_error(folder, follow, words):
     text = STUDY.format(judge="{guideline: two, model: m}").replace('"a == yes"}}', f'"{follow}"}}}}', 1)
 
-    (fault,) = [item for item in check_study(folder(study_yaml=text, bot_py=BOT)) if item.severity is Severity.ERROR]
+    (fault,) = [each for each in check_study(folder(study_yaml=text, bot_py=BOT)) if each.severity is Severity.ERROR]
 
     assert words in fault.message
 
@@ -146,6 +146,6 @@ def test_a_follow_up_that_nothing_opens_is_an_error(folder, follow, words):
 def test_a_question_name_may_not_equal_a_key_of_the_verdict(folder, name):
     text = STUDY.format(judge="{guideline: two, model: m}").replace("b: {ask: B?", f"{name}: {{ask: B?")
 
-    messages = [item.message for item in check_study(folder(study_yaml=text, bot_py=BOT))]
+    messages = [each.message for each in check_study(folder(study_yaml=text, bot_py=BOT))]
 
-    assert any(f"cannot be named `{name}`" in message for message in messages)
+    assert any(f"cannot be called `{name}`" in message for message in messages)

@@ -18,7 +18,7 @@ KEY = LabelKey(
         ("g", "safe"): Question(name="safe", text="?", scale=YES_NO, may_be_unable=True),
         ("g", "turned"): Question(name="turned", text="?", scale=YES_NO),
     },
-    non_responses=NON_RESPONSE_OPTIONS,
+    own_words=NON_RESPONSE_OPTIONS,
 )
 NAMES = {"d1": "i1", "bot/d1": "i1", "d2": "i2"}
 WIDE = ImportColumns(dialogue="id", annotator="who", answers={"safe": "s"}, spelling={"1": "yes", "0": "no"})
@@ -28,8 +28,8 @@ def read(tmp_path, text, columns=WIDE, name="labels.csv", **options):
     path = tmp_path / name
     path.write_text(text)
     found = read_import(path, KEY, NAMES, columns, **options)
-    given = [(label.item, label.annotator, label.question, label.turn, label.value) for label in found.labels]
-    return given, [(fault.line, fault.message) for fault in found.diagnostics], found
+    given = [(one.item, one.annotator, one.question, one.turn, one.value) for one in found.labels]
+    return given, [(fault.line, fault.message) for fault in found.faults], found
 
 
 def test_a_wide_table_is_loaded_by_the_named_columns(tmp_path):
@@ -63,7 +63,7 @@ def test_a_question_in_two_guidelines_is_identified_by_its_guideline(tmp_path, t
 
     read = read_import(path, replace(KEY, items=both, questions=asked), NAMES, columns)
 
-    assert ([label.guideline for label in read.labels], read.diagnostics) == (["h"], ())
+    assert ([one.guideline for one in read.labels], read.faults) == (["h"], ())
 
 
 def test_all_errors_are_reported_at_once_with_their_lines(tmp_path):
@@ -72,7 +72,7 @@ def test_all_errors_are_reported_at_once_with_their_lines(tmp_path):
     assert [line for line, _ in faults] == [2, 3, 5]
     assert "no dialogue `d9`" in faults[0][1]
     assert "`maybe` is not an answer" in faults[1][1]
-    assert "the annotator is unknown" in faults[2][1]
+    assert "nobody says who" in faults[2][1]
 
 
 @pytest.mark.parametrize(("head", "named"), [("id,whom,s", "`who`. Did you mean `whom`"), ("id,who,x", "`s`")])
@@ -86,7 +86,7 @@ def test_a_missing_column_is_named(tmp_path, head, named):
 def test_repeats_are_numbered_where_allowed(tmp_path):
     text = "id,who,s\nd1,anna,1\nd1,anna,0\n"
 
-    assert [label.replicate for label in read(tmp_path, text, repeats=True)[2].labels] == [1, 2]
+    assert [one.replicate for one in read(tmp_path, text, repeats=True)[2].labels] == [1, 2]
     assert "keep one" in read(tmp_path, text)[1][0][1]
 
 
@@ -112,7 +112,7 @@ def test_unable_to_determine_is_imported_as_missing(tmp_path):
     unable = [{"from_name": "safe", "value": {"choices": ["unable to determine"]}}]
     _, _, found = read(tmp_path, json.dumps([task(result=unable, completed_by={"email": "a@b.c"})]), name="t.json")
 
-    assert [(label.outcome, label.annotator) for label in found.labels] == [(Outcome.MISSING, "a@b.c")]
+    assert [(one.outcome, one.annotator) for one in found.labels] == [(Outcome.MISSING, "a@b.c")]
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[1]"], ids=["no JSON", "no list", "no tasks"])

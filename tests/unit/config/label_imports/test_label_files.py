@@ -8,7 +8,7 @@ import re
 import pytest
 
 from theodolite.config.label_imports import COLUMNS, AskedItem, LabelKey, label_file_text, read_label_file
-from theodolite.domain.annotating.label_sample import LabelRow
+from theodolite.domain.annotating.label_sample import LabelSlip
 from theodolite.domain.annotation import Outcome
 from theodolite.domain.instrument import YES_NO, Question, QuestionLevel, Scale, ScaleKind
 
@@ -22,11 +22,11 @@ ASKED = AskedItem(guideline="g", version="abcd0123", questions={"score": (None,)
 KEY = LabelKey(
     items={("item1", "g"): ASKED, ("item2", "g"): ASKED},
     questions={("g", name): question for name, question in QUESTIONS.items()},
-    non_responses={"unable to determine": Outcome.MISSING, "does not apply": Outcome.NOT_APPLICABLE},
+    own_words={"unable to determine": Outcome.MISSING, "does not apply": Outcome.NOT_APPLICABLE},
     annotators=("anna",),
     judges=("grounded",),
 )
-SLIP = LabelRow(
+SLIP = LabelSlip(
     item="item1",
     turn=None,
     guideline="g",
@@ -60,9 +60,9 @@ def test_a_label_table_repeats_all_context_in_each_row_and_contains_no_formula()
 
 @pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1 to 3", "@SUM(A1)", "\t=1", "\n=1", "\uff1d1"])
 def test_cells_that_look_like_formulas_get_an_apostrophe(beginning):
-    label_row = LabelRow(**{**{name: getattr(SLIP, name) for name in SLIP.__slots__}, "allowed": beginning})
+    slip = LabelSlip(**{**{name: getattr(SLIP, name) for name in SLIP.__slots__}, "allowed": beginning})
 
-    (row,) = csv.DictReader(io.StringIO(label_file_text([label_row], name="a.csv").removeprefix("\ufeff"), newline=""))
+    (row,) = csv.DictReader(io.StringIO(label_file_text([slip], name="a.csv").removeprefix("\ufeff"), newline=""))
 
     assert row["allowed"] == f"'{beginning}"
 
@@ -79,7 +79,7 @@ def test_an_unanswered_file_is_loaded_as_open(tmp_path, name):
 
     found = read_label_file(tmp_path / name, KEY)
 
-    assert (found.labels, found.n_open, found.diagnostics) == ((), 2, ())
+    assert (found.labels, found.n_open, found.faults) == ((), 2, ())
 
 
 @pytest.mark.parametrize("written", ["4", " 4 ", "4.0", "'4"])
@@ -118,26 +118,26 @@ item1,,g,,score,4,,anma
 def test_all_errors_are_reported_at_once_with_their_lines(read):
     found = read(FAULTY)
 
-    assert [(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in found.diagnostics] == [
+    assert [(fault.line, re.split(r"; |\. Did", fault.message)[0]) for fault in found.faults] == [
         (2, "there is no dialogue `item9` in the latest run"),
         (3, "`guideline` is `h`"),
-        (4, "the file is for version aaaa0000 of guideline `g`, which is now abcd0123"),
+        (4, "the file asks version aaaa0000 of guideline `g`, which is now abcd0123"),
         (5, "guideline `g` has no question `scor`"),
         (6, "`6` is not an answer to `score`"),
         (7, "`turn` is `7`"),
         (8, "`does not apply` is not an answer to `leaked`"),
-        (9, "the annotator is unknown"),
-        (10, "`grounded` is the name of a judge of the study"),
-        (11, "the study has no person `anma`"),
+        (9, "nobody says who answered"),
+        (10, "`grounded` is a judge of the study"),
+        (11, "the study names no person `anma`"),
     ]
-    assert [fault.line for fault in found.diagnostics if "mean `" in fault.message] == [2, 5, 11]
+    assert [fault.line for fault in found.faults if "mean `" in fault.message] == [2, 5, 11]
     assert found.labels == ()
 
 
 def test_an_annotator_answers_each_question_once(read):
     same = "item1,,g,,score,4,,anna\n"
 
-    (fault,) = read(same + same + "item1,,g,,score,5,,anna\n").diagnostics
+    (fault,) = read(same + same + "item1,,g,,score,5,,anna\n").faults
 
     assert fault.line == 4
     assert fault.message.startswith("`anna` answers `5` here and `4` in line 2")
@@ -146,20 +146,20 @@ def test_an_annotator_answers_each_question_once(read):
 
 def test_the_annotator_may_be_stated_outside_the_file(read):
     (label,) = read("item1,,g,,score,4,,\n", by="ben").labels
-    (fault,) = read("item1,,g,,score,4,,anna\n", by="ben").diagnostics
+    (fault,) = read("item1,,g,,score,4,,anna\n", by="ben").faults
 
     assert label.annotator == "ben"
-    assert fault.message == "`annotator` is `anna`, but --annotator-name says `ben`; remove one of them"
+    assert fault.message == "`annotator` is `anna`, but --annotator-name says `ben`; leave one of the two out"
 
 
 def test_a_file_without_the_needed_columns_is_no_label_file(read):
-    (fault,) = read("item1,score,4\n", head="item,question,anwser\n").diagnostics
+    (fault,) = read("item1,score,4\n", head="item,question,anwser\n").faults
 
     assert (fault.line, fault.message) == (1, "has no column `answer`. Did you mean `anwser`?")
 
 
 def test_a_malformed_table_is_an_error_too(read):
-    assert [fault.line for fault in read("item1,2\n").diagnostics] == [2]
+    assert [fault.line for fault in read("item1,2\n").faults] == [2]
 
 
 def test_attributes_are_loaded_for_annotators_who_answered_only(read):
@@ -167,7 +167,7 @@ def test_attributes_are_loaded_for_annotators_who_answered_only(read):
 
     found = read("item1,,g,,score,4,,anna,de\nitem2,,g,,score,,,bea,en\n", head=head)
 
-    assert found.diagnostics == ()
+    assert found.faults == ()
     assert found.annotator_attributes == {"anna": {"language": "de"}}
 
 
@@ -176,5 +176,5 @@ def test_one_annotator_with_two_languages_is_an_error_like_any_other(read):
 
     found = read("item1,,g,,score,4,,anna,de\nitem2,,g,,score,9,,anna,en\n", head=head)
 
-    assert [fault.line for fault in found.diagnostics] == [3, 3]
-    assert "`annotator.language` of `anna`" in found.diagnostics[-1].message
+    assert [fault.line for fault in found.faults] == [3, 3]
+    assert "`annotator.language` of `anna`" in found.faults[-1].message

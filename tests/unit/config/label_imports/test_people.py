@@ -16,7 +16,7 @@ def test_columns_named_after_the_annotator_describe_each_respondent():
     found = annotator_attributes_of(table(("i1", "yes", "anna", " de ", "nurse"), ("i1", "no", "ben", "en", "")))
 
     assert found.groups("") == {"anna": {"language": "de", "first job": "nurse"}, "ben": {"language": "en"}}
-    assert found.diagnostics == ()
+    assert found.faults == ()
 
 
 def test_an_empty_cell_does_not_remove_a_value():
@@ -28,7 +28,7 @@ def test_an_empty_cell_does_not_remove_a_value():
 def test_contradicting_attributes_of_one_annotator_are_refused():
     found = annotator_attributes_of(table(("i1", "yes", "anna", "de", ""), ("i2", "yes", "anna", "en", "")))
 
-    assert [(fault.line, fault.message) for fault in found.diagnostics] == [
+    assert [(fault.line, fault.message) for fault in found.faults] == [
         (3, "`annotator.language` of `anna` is `en` here and `de` in line 2; keep one")
     ]
 

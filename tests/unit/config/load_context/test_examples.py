@@ -30,7 +30,7 @@ def test_the_example_of_a_pack_uses_the_guarded_bot_in_that_scenario_only(tmp_pa
 def test_an_existing_study_is_left_unchanged(tmp_path):
     (tmp_path / "guarded_bot.py").write_text("mine")
 
-    with pytest.raises(InputError, match="already exists"):
+    with pytest.raises(InputError, match="is there already"):
         write_starter(tmp_path, StarterKind.EXAMPLE, {"example": "guarded-bot"})
     assert not (tmp_path / "study.yaml").exists()
 

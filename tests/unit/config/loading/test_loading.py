@@ -21,9 +21,9 @@ judges: {j: {ask: Polite?, defect: "== no", model: m}}
 def test_the_examples_are_short_and_have_no_errors(shipped_folder, name):
     folder = shipped_folder(f"examples/{name}")
 
-    diagnostics = check_study(folder)
+    placed = check_study(folder)
 
-    assert not [fault for fault in diagnostics if fault.severity is Severity.ERROR]
+    assert not [fault for fault in placed if fault.severity is Severity.ERROR]
     assert len((folder / "study.yaml").read_text().splitlines()) <= 15
 
 
@@ -54,9 +54,9 @@ def test_example_b_splits_its_file_into_applications(shipped_folder):
 def test_example_c_leaves_two_items_open(shipped_folder):
     notes = load_study(shipped_folder("examples/c")).notes
 
-    assert [(note.location, note.text) for note in notes] == [
+    assert [(note.place, note.words) for note in notes] == [
         ("consent.md", "open: still the sample text; needed before people are invited"),
-        ("study.yaml:5", "open: `green` has never been called; try theodolite probe"),
+        ("study.yaml:5", "open: `green` was never called; try theodolite probe"),
     ]
 
 
@@ -76,8 +76,8 @@ def test_a_study_file_may_have_any_name(folder):
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({}, "this folder contains no `study.yaml`"),
-        ({"a_yaml": SMALL, "b_yaml": SMALL}, "several YAML files but no `study.yaml`; name one of a.yaml, b.yaml"),
+        ({}, "this folder holds no `study.yaml`"),
+        ({"a_yaml": SMALL, "b_yaml": SMALL}, "several YAML files and no `study.yaml`; name one of a.yaml, b.yaml"),
     ],
 )
 def test_a_folder_without_a_single_study_states_what_to_do(folder, files, words):
@@ -99,7 +99,7 @@ def test_all_errors_are_raised_at_once_with_their_locations(folder):
         load_study(path)
 
     assert isinstance(caught.value, InvalidStudyError)
-    assert [fault.location for fault in caught.value.located_diagnostics] == ["study.yaml:3:42", "study.yaml:6:12"]
+    assert [fault.place for fault in caught.value.placed] == ["study.yaml:3:42", "study.yaml:6:12"]
     assert str(caught.value).endswith("2 errors. Nothing was run, nothing was sent.")
 
 
@@ -121,11 +121,11 @@ def test_an_unset_variable_is_noted_on_request(folder):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    start=st.integers(0, len(SMALL)),
+    place=st.integers(0, len(SMALL)),
     length=st.integers(0, 12),
     text=st.text(alphabet="{}[]:,\"'\n -&*!|>%a1{{}}", max_size=6),
 )
-def test_no_input_text_raises_an_exception(tmp_path, start, length, text):
-    (tmp_path / "study.yaml").write_text(SMALL[:start] + text + SMALL[start + length :], encoding="utf-8")
+def test_no_input_text_raises_an_exception(tmp_path, place, length, text):
+    (tmp_path / "study.yaml").write_text(SMALL[:place] + text + SMALL[place + length :], encoding="utf-8")
 
     assert all(isinstance(fault, LocatedDiagnostic) for fault in check_study(tmp_path))

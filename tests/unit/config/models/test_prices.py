@@ -65,7 +65,7 @@ def test_errors_in_the_study_list_are_reported_with_their_line(folder, own, word
     with pytest.raises(InvalidStudyError) as caught:
         price(folder, own=own)
 
-    assert re.search(words, render_diagnostics(caught.value.located_diagnostics).replace("\n", " "))
+    assert re.search(words, render_diagnostics(caught.value.placed).replace("\n", " "))
 
 
 def test_each_shipped_price_has_a_date_and_a_source():

@@ -82,7 +82,7 @@ def test_an_empty_key_is_replaced(home, tmp_path):
 
 
 def test_an_unwritable_key_is_reported_with_the_variable_to_set(home, tmp_path):
-    (tmp_path / "state").write_text("a file instead of the folder")
+    (tmp_path / "state").write_text("a file in place of the folder")
 
     with pytest.raises(StorageUnavailable, match="THEODOLITE_ALLOW_PATHS"):
         remember_permissions(home, Permissions(all_code=True))

@@ -19,7 +19,7 @@ def words_of(home, target, kind="python, call"):
     (home / "study.yaml").write_text(
         f'study: s\napplications: {{a: {{kind: {kind}: "{target}"}}}}\nscenarios: {{s: {{scripts: {{h: [Hello]}}}}}}\n'
     )
-    return "\n".join(fault.text for fault in check_study(home))
+    return "\n".join(fault.words for fault in check_study(home))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_module_linked_out_of_the_folder_is_refused(tmp_path, as_package):
 
     words = words_of(home, "bots.app:answer" if as_package else "bots:answer")
 
-    assert "`module bots` points outside the study's folder" in words
+    assert "`module bots` leads out of the study's folder" in words
 
 
 def test_code_is_listed_with_the_object_that_runs_it(folder):
@@ -76,7 +76,7 @@ def test_the_hash_of_code_covers_every_importable_file(folder):
 
 
 def test_interpreter_and_libraries_are_listed_and_part_of_the_hash(folder):
-    """A program of the study's own choice may run instead of Python, whichever class it is to run."""
+    """A program of the study's own choice may run in place of Python, whichever class it is to run."""
     kit = STUDY.replace("app.py:answer", "theodolite.resources.kit.my_application:answer")
     text = kit.replace('answer"}', 'answer", python: bin/python, requirements: libraries.txt}')
 

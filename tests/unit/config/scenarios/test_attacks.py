@@ -26,7 +26,7 @@ def scenario_to_domain(folder, *lines, levels=""):
 
 def faults_of(folder, *lines, levels=""):
     text = STUDY.replace("SCENARIO", "\n    ".join(lines)) + levels
-    return [fault.text for fault in check_study(folder(study_yaml=text))]
+    return [fault.words for fault in check_study(folder(study_yaml=text))]
 
 
 def test_without_aims_attacks_use_the_guardrail_scripts(folder):
@@ -66,11 +66,11 @@ def test_attacks_need_an_aim(folder):
 
     (fault,) = check_study(folder(study_yaml=text))
 
-    assert "add `aims`" in fault.text
+    assert "add `aims`" in fault.words
 
 
 def notes_of(folder, text):
-    return [note.text for note in load_study(folder(study_yaml=text)).notes]
+    return [note.words for note in load_study(folder(study_yaml=text)).notes]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def notes_of(folder, text):
     [
         (["attacks: [rephrase]"], "nothing tells whether an attack in scenario `s` succeeds"),
         (["attacks: [escalation, rephrase]"], ""),
-        (["aims: {end: 'Which {{ wish }}?'}", "attacks: [rephrase]"], "`{{ wish }}` in aim `end` is sent unchanged"),
+        (["aims: {end: 'Which {{ wish }}?'}", "attacks: [rephrase]"], "`{{ wish }}` in aim `end` is said as it stands"),
     ],
 )
 def test_attacks_that_cannot_be_scored_are_noted(folder, lines, words):
@@ -96,7 +96,7 @@ def test_a_turn_limit_below_the_length_of_a_rule_based_strategy_is_noted(folder)
 
     (note,) = (words for words in notes_of(folder, text) if "turns" in words)
 
-    assert "ends after 2 turns, before all of `rephrase` (4 steps): raise `turns`" in note
+    assert "ends after 2 turns, too early for all of `rephrase` (4 steps): raise `turns`" in note
 
 
 def test_red_teamers_are_sufficient_as_testers(folder):

@@ -34,7 +34,7 @@ def test_a_scenario_may_have_a_file_of_its_own(folder):
 def test_an_error_in_the_file_of_a_scenario_is_located_there(folder):
     path = folder(study_yaml=STUDY, a_md="A", b_md="B", scenarios__far_yaml="tsk: chat\nscripts: {x: Where?}\n")
 
-    assert [fault.location for fault in check_study(path)] == ["scenarios/far.yaml:1:1"]
+    assert [fault.place for fault in check_study(path)] == ["scenarios/far.yaml:1:1"]
 
 
 def test_a_corpus_is_split_by_paragraph(folder):
@@ -42,7 +42,7 @@ def test_a_corpus_is_split_by_paragraph(folder):
 
     scenario = load_study(folder(study_yaml=text, a_md="A\n\nAA", b_md="B")).study.scenarios[0]
 
-    assert [(item.name, item.text) for item in scenario.corpus] == [
+    assert [(one.name, one.text) for one in scenario.corpus] == [
         ("a.md, paragraph 1", "A"),
         ("a.md, paragraph 2", "AA"),
         ("b.md, paragraph 1", "B"),
@@ -55,4 +55,4 @@ def test_a_corpus_without_text_is_an_error(folder):
 
     (fault,) = check_study(folder(study_yaml=text, a_md="A", b_md=" \n"))
 
-    assert fault.message == "`b.md` contains no text that a search could find"
+    assert fault.message == "`b.md` holds no text that a search could find"

@@ -51,7 +51,7 @@ def names(text):
 def test_a_complete_text_is_a_schema_without_findings():
     reading = read()
 
-    assert reading.errors == ()
+    assert reading.placed == ()
     assert [category.name for category in reading.schema.categories] == ["tone"]
 
 
@@ -59,14 +59,14 @@ def test_an_error_has_its_line_and_prevents_the_schema():
     reading = read(TEXT.replace("when: friendly", "when: freindly"))
 
     assert reading.schema is None
-    assert [(item.line, "mean `friendly`" in item.message) for item in reading.errors] == [(16, True)]
+    assert [(one.line, "mean `friendly`" in one.message) for one in reading.faults] == [(16, True)]
 
 
 def test_a_badly_worded_question_is_a_note_and_does_not_prevent_the_schema():
     reading = read(TEXT.replace("Is it short?", "Is it short? And clear?"))
 
     assert reading.schema is not None
-    assert [note.line for note in reading.notes] == [19]
+    assert [one.line for one in reading.notes] == [19]
 
 
 @pytest.mark.parametrize("text", ["", "\n", "- a\n", "categories: [", "categories: {}\n", "a: \t- b\n"])
@@ -74,13 +74,13 @@ def test_a_malformed_schema_has_errors_and_no_traceback(text):
     reading = read(text)
 
     assert reading.schema is None
-    assert reading.errors
+    assert reading.faults
 
 
 def test_the_range_of_a_question_excludes_the_comment_before_the_next():
     blocks = question_blocks(read().source)
 
-    assert [(block.name, block.first, block.last) for block in blocks] == [
+    assert [(one.name, one.first, one.last) for one in blocks] == [
         ("friendly", 5, 8),
         ("pressing", 11, 18),
         ("short", 19, 19),
@@ -129,8 +129,8 @@ def test_questions_sharing_a_line_are_edited_as_text_only():
         doubled(text, source, "tone", "friendly")
 
 
-def noted(text, question, message="A hint counts."):
-    return advised(text, read(text).source, "tone", question, GuidelineNote(message=message, thread="t-1"))
+def noted(text, question, words="A hint counts."):
+    return advised(text, read(text).source, "tone", question, GuidelineNote(words=words, thread="t-1"))
 
 
 def test_comments_of_a_thread_become_notes_of_a_question_with_their_source():

@@ -77,5 +77,5 @@ def test_the_schema_of_a_written_file_is_the_shipped_one(shipped_folder, tmp_pat
 def test_an_unwritable_folder_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(InputError, match="choose another folder"):
+    with pytest.raises(InputError, match="name another folder"):
         write_schemas(tmp_path / "file" / "schemas")

@@ -69,15 +69,15 @@ def test_every_shipped_pack_defines_which_labels_show_its_risks(tmp_path, pack):
     ],
 )
 def test_signs_without_a_question_are_errors_with_their_line(tmp_path, risk, words):
-    (diagnostics,) = check_study(written(tmp_path, risk))
+    (placed,) = check_study(written(tmp_path, risk))
 
-    assert (diagnostics.line, words in diagnostics.text) == (9, True)
+    assert (placed.line, words in placed.words) == (9, True)
 
 
 def test_a_risk_is_mapped_to_taxonomies_and_related_risks(tmp_path):
     study = load_study(written(tmp_path, "{taxonomy: ai-600-1/confabulation, shown_by: [rude.defect]}")).study
 
-    assert [item.text for item in study.risks[0].classes] == [
+    assert [one.text for one in study.risks[0].classes] == [
         "ai-600-1/confabulation Confabulation",
         "ai-rmf-1.0/valid-and-reliable Valid and Reliable",
         "ai-rmf-1.0/measure-2.5 MEASURE 2.5: validity and reliability",

@@ -37,8 +37,8 @@ def loaded(folder, *, series="aria-0.1", plan=PLAN, taxonomy=KNOWN, **more):
     return load_study(folder(**texts, **plans, **more))
 
 
-def said(diagnostics):
-    return " ".join(render_diagnostics(diagnostics).split())
+def said(placed):
+    return " ".join(render_diagnostics(placed).split())
 
 
 def test_the_plan_of_a_series_has_its_own_file(folder):
@@ -94,9 +94,7 @@ def test_a_name_missing_in_the_folder_is_an_error(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, series="aria-0.2")
 
-    assert "there is no series `aria-0.2` in `series/`. Did you mean `aria-0.1`?" in said(
-        caught.value.located_diagnostics
-    )
+    assert "there is no series `aria-0.2` in `series/`. Did you mean `aria-0.1`?" in said(caught.value.placed)
 
 
 def test_deviations_from_the_published_plan_are_noted_at_the_series(folder):
@@ -104,12 +102,12 @@ def test_deviations_from_the_published_plan_are_noted_at_the_series(folder):
     read = loaded(folder, plan=plan)
 
     assert deviations_of(read.study) == (
-        "application `green` does not belong to any of its teams",
+        "application `green` belongs to none of its teams",
         "scenario `door` is not in its plan",
-        "risk `leak` is not among those that it announced",
+        "risk `leak` is none of those that it announced",
     )
     assert "series/aria-0.1.yaml" in said(read.notes)
-    assert "application `green` does not belong to any of its teams" in said(read.notes)
+    assert "application `green` belongs to none of its teams" in said(read.notes)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +127,7 @@ def test_an_invalid_series_is_an_error(folder, plan, words):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, plan=plan)
 
-    assert words in said(caught.value.located_diagnostics)
+    assert words in said(caught.value.placed)
 
 
 def test_a_risk_missing_in_its_taxonomy_is_an_error(folder):
@@ -137,7 +135,7 @@ def test_a_risk_missing_in_its_taxonomy_is_an_error(folder):
         loaded(folder, taxonomy="ai-600-1/confabulations")
 
     assert "taxonomy `ai-600-1` has no risk `confabulations`. Did you mean `confabulation`?" in said(
-        caught.value.located_diagnostics
+        caught.value.placed
     )
 
 
@@ -151,9 +149,7 @@ def test_a_study_may_contain_its_own_taxonomy(folder):
     read = loaded(folder, taxonomy="ours/leak", **own)
 
     assert "ours" not in said(read.notes)
-    assert ("taxonomy", "ours", "taxonomies/ours.yaml") in {
-        (resource.noun, resource.name, resource.where) for resource in read.resources
-    }
+    assert ("taxonomy", "ours", "taxonomies/ours.yaml") in {(one.noun, one.name, one.where) for one in read.found}
 
 
 def test_a_crosswalk_of_the_study_refers_to_existing_risks(folder):
@@ -165,6 +161,6 @@ def test_a_crosswalk_of_the_study_refers_to_existing_risks(folder):
     with pytest.raises(InvalidStudyError) as caught:
         loaded(folder, taxonomy="ours/leak", **own)
 
-    words = said(caught.value.located_diagnostics)
+    words = said(caught.value.placed)
     assert "taxonomy `owasp-llm-2025` has no risk `LLM2`. Did you mean `LLM02`?" in words
     assert "`crosswalk` names `leek`, which is not a risk of this taxonomy. Did you mean `leak`?" in words

@@ -29,7 +29,7 @@ def test_a_topic_lists_the_scenarios_that_name_it(folder) -> None:
 def test_an_unused_topic_is_an_error_with_a_suggestion(folder) -> None:
     (fault,) = check_study(folder(study_yaml=STUDY + HATE.replace("{hate", "{hates")))
 
-    assert (fault.severity, fault.location) == (Severity.ERROR, "study.yaml:4:20")
+    assert (fault.severity, fault.place) == (Severity.ERROR, "study.yaml:4:20")
     assert "hates" in fault.message
 
 
@@ -37,9 +37,7 @@ def test_a_topic_without_a_scenario_is_noted(folder) -> None:
     more = HATE + "  \n"
     found = check_study(folder(study_yaml=STUDY.replace("topics: [hate], ", "") + more))
 
-    assert [(item.severity, item.location) for item in found if "hate" in item.message] == [
-        (Severity.NOTE, "study.yaml:6")
-    ]
+    assert [(one.severity, one.place) for one in found if "hate" in one.message] == [(Severity.NOTE, "study.yaml:6")]
 
 
 def test_a_pack_adds_its_topics_except_those_of_excluded_scenarios(folder) -> None:

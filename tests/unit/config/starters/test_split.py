@@ -99,7 +99,7 @@ def test_nothing_is_overwritten(folder):
     (new / "scenarios").mkdir(parents=True)
     (new / "scenarios" / "buy.yaml").write_text("mine")
 
-    with pytest.raises(InputError, match="already exists"):
+    with pytest.raises(InputError, match="is there already"):
         split_study(file, new)
 
     assert [path.name for path in new.rglob("*") if path.is_file()] == ["buy.yaml"]
@@ -110,13 +110,13 @@ def test_nothing_is_overwritten(folder):
     ("old", "new", "kept"),
     [
         ("  buy:", "  buy/now:", "scenario `buy/now`: its name is not a valid name of a file"),
-        ("  buy:", "  zoo:", "scenario `return`: in a separate file its position in the order would change"),
+        ("  buy:", "  zoo:", "scenario `return`: in a file of its own it would change its place in the order"),
         (
             'name: Bo "B" Berg, wish: "1;2"',
             'name: "", wish: ""',
-            "rows of `people`: a table would change their values",
+            "rows of `people`: a table would not hold them as they are",
         ),
-        ("guidelines:\n  zeal: {ask", "guidelines: {zeal: {ask", "`guidelines`: written in braces"),
+        ("guidelines:\n  zeal: {ask", "guidelines: {zeal: {ask", "`guidelines`: written between braces"),
     ],
 )
 def test_a_part_without_a_file_stays_with_a_reason(folder, old, new, kept):
@@ -141,7 +141,7 @@ def test_a_file_outside_the_folder_is_reported_and_nothing_is_written(folder, tm
     file, new = made(folder, STUDY.replace("[facts.md]", "[../outside.md]"))
     (tmp_path.parent / "outside.md").write_text("x")
 
-    with pytest.raises(InputError, match="points outside the study"):
+    with pytest.raises(InputError, match="leads out of the study"):
         split_study(file, new)
 
     assert not new.exists()

@@ -23,7 +23,7 @@ def test_an_application_gets_three_files_and_fourteen_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("app", "kind"),
+    ("place", "kind"),
     [
         (URL, PromptedModel),
         ("https://x.example/chat", HttpEndpoint),
@@ -31,8 +31,8 @@ def test_an_application_gets_three_files_and_fourteen_lines(tmp_path):
         ("team.dialog:Team", AriaClass),
     ],
 )
-def test_the_address_of_an_application_determines_its_kind(tmp_path, app, kind):
-    write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": app})
+def test_the_address_of_an_application_determines_its_kind(tmp_path, place, kind):
+    write_starter(tmp_path / "s", StarterKind.APPLICATION, {"app": place})
 
     assert isinstance(load_study(tmp_path / "s").study.applications[0].connection, kind)
 
@@ -104,13 +104,13 @@ def test_an_unknown_pack_is_reported_with_the_closest_name(tmp_path):
 def test_an_empty_study_needs_only_its_application(tmp_path):
     write_starter(tmp_path / "e", StarterKind.EMPTY, {})
 
-    assert [fault.message[:28] for fault in check_study(tmp_path / "e")] == ["the study has no application"]
+    assert [fault.message[:30] for fault in check_study(tmp_path / "e")] == ["the study names no application"]
 
 
 def test_an_existing_study_is_left_unchanged(tmp_path):
     (tmp_path / "study.yaml").write_text("study: mine\n")
 
-    with pytest.raises(InputError, match="was not changed; choose"):
+    with pytest.raises(InputError, match="left as it is"):
         write_starter(tmp_path, StarterKind.EMPTY, {})
 
     assert (tmp_path / "study.yaml").read_text() == "study: mine\n"

@@ -61,22 +61,14 @@ class TestRowsInBytes:
 
         assert isinstance(stored.rows, StoredRows)
         assert [*stored.rows] == [*plain.rows]
-        assert ([*stored.lines], stored.columns, stored.diagnostics) == (
-            [*plain.lines],
-            plain.columns,
-            plain.diagnostics,
-        )
+        assert ([*stored.lines], stored.columns, stored.faults) == ([*plain.lines], plain.columns, plain.faults)
 
     @given(rows=st.lists(st.dictionaries(CELLS, CELLS | st.integers() | st.none(), max_size=4), min_size=1, max_size=6))
     def test_offsets_of_rows_in_json_lines_are_exact(self, rows):
         plain, stored = both("".join(f"{json.dumps(row)}\n" for row in rows).encode(), "rows.jsonl")
 
         assert [*stored.rows] == [*plain.rows]
-        assert ([*stored.lines], stored.columns, stored.diagnostics) == (
-            [*plain.lines],
-            plain.columns,
-            plain.diagnostics,
-        )
+        assert ([*stored.lines], stored.columns, stored.faults) == ([*plain.lines], plain.columns, plain.faults)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +85,8 @@ class TestRowsInBytes:
 def test_encodings_blank_lines_and_errors_are_equal(stored):
     plain, kept = both(stored, "rows.csv")
 
-    assert (kept.columns, kept.diagnostics, kept.encoding, kept.delimiter, kept.sha256) == (
-        plain.columns, plain.diagnostics, plain.encoding, plain.delimiter, plain.sha256,
+    assert (kept.columns, kept.faults, kept.encoding, kept.delimiter, kept.sha256) == (
+        plain.columns, plain.faults, plain.encoding, plain.delimiter, plain.sha256,
     )  # fmt: skip
     assert [*kept.lines] == [*plain.lines]
     if len(set(kept.columns)) == len(kept.columns):
@@ -115,11 +107,11 @@ def test_recordings_are_equal_from_bytes(folder, monkeypatch):
         f"q{n % 7},{n // 14 + 1},{'ab'[n % 2]},safe,prompt {n},{'' if n == 5 else f'response {n}'},yes\n"
         for n in range(40)
     )
-    path = folder(study_yaml=study, rows_csv=rows)
-    plain = load_study(path).recordings
+    place = folder(study_yaml=study, rows_csv=rows)
+    plain = load_study(place).recordings
     monkeypatch.setattr(tables, "HELD_WHOLE", 0)
 
-    stored = load_study(path).recordings
+    stored = load_study(place).recordings
 
     assert [*stored] == [*plain]
     assert [stored[at] for at in range(len(stored))] == [*plain]
@@ -128,11 +120,11 @@ def test_recordings_are_equal_from_bytes(folder, monkeypatch):
 def test_validation_uses_little_more_memory_than_the_file(folder, in_bytes):
     n_rows, text = 20_000, "x" * 200
     rows = "".join(f"q{n},safe,{text},{text},yes\n" for n in range(n_rows))
-    path = folder(study_yaml=STUDY, rows_csv=HEAD + rows)
-    load_study(path)
+    place = folder(study_yaml=STUDY, rows_csv=HEAD + rows)
+    load_study(place)
     tracemalloc.start()
 
-    loaded = load_study(path)
+    loaded = load_study(place)
     estimate = estimate_calls(loaded)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -58,7 +58,7 @@ def test_a_compressed_file_that_expands_beyond_the_limit_is_refused(tmp_path, mo
 
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "unpacks to more than 1 MB" in table.diagnostics[0].message
+    assert "unpacks to more than 1 MB" in table.faults[0].message
     assert peak < 10_000_000
 
 
@@ -68,7 +68,7 @@ def test_line_numbers_are_those_of_the_file_even_after_quoted_line_breaks(tmp_pa
 
     table = read_table(path, "rows.csv")
 
-    assert (table.lines, [fault.line for fault in table.diagnostics]) == ((2, 5), [6])
+    assert (table.lines, [fault.line for fault in table.faults]) == ((2, 5), [6])
 
 
 def test_a_long_field_is_read(tmp_path):
@@ -85,7 +85,7 @@ def test_lines_of_json_may_have_missing_keys_and_other_types(tmp_path):
     table = read_table(path, "rows.jsonl")
 
     assert list(table.rows) == [{"a": "1", "b": "", "c": ""}, {"a": "x", "b": "", "c": "[1]"}]
-    assert [fault.location for fault in table.diagnostics] == ["rows.jsonl:3"]
+    assert [fault.place for fault in table.faults] == ["rows.jsonl:3"]
 
 
 @pytest.mark.parametrize(
@@ -93,20 +93,20 @@ def test_lines_of_json_may_have_missing_keys_and_other_types(tmp_path):
     [
         (b"", "is empty"),
         (b"\x1f\x8bnonsense", "cut off"),
-        (b"a,a\n1,2\n", "occurs twice"),
+        (b"a,a\n1,2\n", "stands twice"),
         (b"a,\n1,2\n", "column 2 has no name"),
-        (b'a,b\n1,"2\n', "not closed correctly"),
+        (b'a,b\n1,"2\n', "not closed well"),
     ],
 )
 def test_a_file_that_is_not_a_table_is_an_error(tmp_path, raw, words):
     path = tmp_path / "rows.csv"
     path.write_bytes(raw)
 
-    assert words in read_table(path, "rows.csv").diagnostics[0].message
+    assert words in read_table(path, "rows.csv").faults[0].message
 
 
 def test_a_missing_file_is_an_error(tmp_path):
-    (fault,) = read_table(tmp_path / "none.csv", "none.csv").diagnostics
+    (fault,) = read_table(tmp_path / "none.csv", "none.csv").faults
 
     assert fault.message == "cannot be read: there is no such file"
 

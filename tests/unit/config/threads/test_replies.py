@@ -19,7 +19,7 @@ TREE = [remark("a"), remark("b", "a"), remark("c", "b"), remark("d", "a")]
 
 def cut(remarks, ways):
     found = threads_of("f", remarks, ways)
-    return {way.key: "".join(item.key for item in way.remarks) for way in found.ways}, found
+    return {way.key: "".join(one.key for one in way.remarks) for way in found.ways}, found
 
 
 @pytest.mark.parametrize(
@@ -61,32 +61,32 @@ def test_contradictions_are_all_reported_at_once_with_their_lines():
         remark("q", "p", line=5),
     ]
 
-    faults = threads_of("f", told, Ways.EVERY).diagnostics
+    faults = threads_of("f", told, Ways.EVERY).faults
 
-    assert [(item.line, item.message) for item in faults] == [
+    assert [(one.line, one.message) for one in faults] == [
         (2, "has the id `a`, as line 1 has; each id stands once"),
         (3, "`b` of conversation `other` answers `a` of `c`"),
-        (4, "`p` replies to itself through other remarks"),
+        (4, "`p` answers itself, by way of others"),
     ]
 
 
 def test_a_conversation_tree_that_would_exceed_the_memory_limit_is_refused(monkeypatch):
     monkeypatch.setattr(threads, "MOST_STEPS", 4)
 
-    (fault,) = threads_of("f", TREE, Ways.EVERY).diagnostics
+    (fault,) = threads_of("f", TREE, Ways.EVERY).faults
 
-    assert "its paths contain 5 remarks; at most 4 are read" in fault.message
+    assert "its ways hold 5 remarks; at most 4 are read" in fault.message
 
 
 @given(st.lists(st.integers(min_value=0, max_value=30), max_size=30))
 def test_every_path_goes_from_a_first_message_to_a_message_without_a_reply(parents):
     remarks = [remark(str(n), str(parent) if parent < n else "") for n, parent in enumerate(parents)]
-    answered = {item.answers for item in remarks}
+    answered = {one.answers for one in remarks}
 
     ways = threads_of("f", remarks, Ways.EVERY).ways
 
     assert sorted(way.remarks[-1].key for way in ways) == sorted(r.key for r in remarks if r.key not in answered)
-    assert {item.key for way in ways for item in way.remarks} == {item.key for item in remarks}
+    assert {one.key for way in ways for one in way.remarks} == {one.key for one in remarks}
     assert all(
         after.answers == before.key for way in ways for before, after in zip(way.remarks, way.remarks[1:], strict=False)
     )

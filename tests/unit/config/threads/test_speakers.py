@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.threads import Remarks, ThreadSpeakers, Utterance, scalars, silent_among, turns_of, with_guess
+from theodolite.config.threads import Remarks, Utterance, Voices, scalars, silent_among, turns_of, with_guess
 from theodolite.config.yaml_source import LocatedDiagnostic
 
 
@@ -28,8 +28,8 @@ def file_of(*remarks, about=None):
     return Remarks(file="f", remarks=tuple(remarks), about=about or {})
 
 
-def turns(remarks, speakers=None):
-    told = turns_of(remarks, with_guess(speakers or ThreadSpeakers(), remarks))
+def turns(remarks, voices=None):
+    told = turns_of(remarks, with_guess(voices or Voices(), remarks))
     return [(row["id"], row["turn"], row["prompt"], row["response"]) for row in told.table.rows], told
 
 
@@ -44,57 +44,57 @@ def test_consecutive_messages_of_one_side_are_one_prompt_and_either_side_may_sta
     rows, told = turns(file_of(*said(("bot", "Hello."), ("user", "A"), ("user", "B"), ("bot", "C"), ("user", "Bye."))))
 
     assert rows == [("c", "1", "", "Hello."), ("c", "2", "A\n\nB", "C"), ("c", "3", "Bye.", "")]
-    assert told.notes == ("Remarks that are empty or follow one of the same side, merged into one turn: 1.",)
+    assert told.notes == ("Remarks that follow one of the same side, or are empty, and make one turn with it: 1.",)
 
 
 def test_messages_of_neither_side_are_skipped_and_counted():
     rows, told = turns(file_of(*said(("system", "Be kind."), ("user", "A"), ("assistant", "B"))))
 
     assert rows == [("c", "1", "A", "B")]
-    assert told.notes == ("Remarks of system, excluded: 1.",)
+    assert told.notes == ("Remarks of system, which stay out: 1.",)
 
 
 def test_a_dialogue_without_a_reply_is_skipped_and_counted():
     rows, told = turns(file_of(*said(("user", "A"), ("bot", "B")), *said(("user", "C"), conversation="d")))
 
     assert [row[0] for row in rows] == ["c"]
-    assert told.notes == ("Dialogues without a reply of the application, excluded: 1.",)
+    assert told.notes == ("Dialogues without a word of the application, which stay out: 1.",)
 
 
 def test_messages_without_the_field_belong_to_testers_and_are_counted():
     remarks = [*said(("", "A"), ("bot", "B"))]
 
-    rows, told = turns(file_of(*remarks), ThreadSpeakers(speaker_field="role", application=("bot",)))
+    rows, told = turns(file_of(*remarks), Voices(speaker_field="role", application=("bot",)))
 
     assert rows == [("c", "1", "A", "B")]
-    assert told.notes == ("Remarks without `role`, treated as the tester's: 1.",)
+    assert told.notes == ("Remarks that say nothing of `role` and are taken as testers': 1.",)
 
 
 @pytest.mark.parametrize(
-    ("speakers", "message"),
+    ("voices", "message"),
     [
-        (ThreadSpeakers(speaker_field="rolle"), "has no field `rolle` for the speaker. Did you mean `role`?"),
-        (ThreadSpeakers(), "does not identify the application's speaker; `role` is one of seeker, helper"),
+        (Voices(speaker_field="rolle"), "has no field `rolle` that tells who speaks. Did you mean `role`?"),
+        (Voices(), "does not tell who speaks for the application; `role` is one of seeker, helper"),
         (
-            ThreadSpeakers(speaker_field="role", application=("helpr",)),
+            Voices(speaker_field="role", application=("helpr",)),
             "has no remark whose `role` is `helpr`. Did you mean `helper`?",
         ),
     ],
 )
-def test_the_speaker_of_the_application_must_be_known(speakers, message):
-    _, told = turns(file_of(*said(("seeker", "A"), ("helper", "B"))), speakers)
+def test_the_speaker_of_the_application_must_be_known(voices, message):
+    _, told = turns(file_of(*said(("seeker", "A"), ("helper", "B"))), voices)
 
-    assert [item.message for item in told.table.diagnostics] == [message]
+    assert [one.message for one in told.table.faults] == [message]
 
 
 def test_errors_of_the_file_and_of_its_speakers_are_reported_together():
     remarks = Remarks(
         file="f",
         remarks=(*said(("user", "A")), *said(("user", "A"))),
-        diagnostics=(LocatedDiagnostic(file="f", message="x"),),
+        faults=(LocatedDiagnostic(file="f", message="x"),),
     )
 
-    assert len(turns(remarks)[1].table.diagnostics) == 2
+    assert len(turns(remarks)[1].table.faults) == 2
 
 
 def test_metadata_of_conversation_and_tester_become_columns():
@@ -125,13 +125,9 @@ def test_a_role_is_not_a_name():
 def test_usual_names_are_detected_in_the_usual_fields():
     remarks = file_of(*said(("user", "A"), ("GPT", "B")), *said(("x", "A"), ("Bot", "B"), field="speaker.type"))
 
-    speakers = with_guess(ThreadSpeakers(), remarks)
+    voices = with_guess(Voices(), remarks)
 
-    assert (speakers.speaker_field, speakers.application, silent_among(speakers, remarks)) == (
-        "speaker.type",
-        ("Bot",),
-        (),
-    )
+    assert (voices.speaker_field, voices.application, silent_among(voices, remarks)) == ("speaker.type", ("Bot",), ())
 
 
 def test_only_plain_values_are_imported():

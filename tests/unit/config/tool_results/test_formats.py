@@ -17,7 +17,7 @@ def lines(*records):
 
 
 def faults(stored, name="r.jsonl"):
-    return [(item.line, item.message) for item in read_results(stored, name).diagnostics]
+    return [(one.line, one.message) for one in read_results(stored, name).faults]
 
 
 def test_openai_chat_with_tools():
@@ -67,9 +67,7 @@ def test_langfuse():
     }
     (dialogue,) = read_results(json.dumps({"data": [trace], "meta": {}}).encode(), "traces.json").dialogues
     assert (dialogue.application, dialogue.turns[0].response) == ("support-bot", "Hello")
-    assert [
-        (score.criterion.annotator, score.criterion.kind.value, score.value, score.reason) for score in dialogue.scores
-    ] == [
+    assert [(one.criterion.annotator, one.criterion.kind.value, one.value, one.reason) for one in dialogue.scores] == [
         ("tone", "model", "0.5", "ok"),
         ("polite", "person", "True", ""),
         ("topic", "rule", "greeting", ""),
@@ -102,7 +100,7 @@ def test_spans_without_messages_state_the_option_to_enable():
     span = {"name": "chat", "context": {"trace_id": "1", "span_id": "2"}, "attributes": {"gen_ai.system": "openai"}}
     results = read_results(lines(span), "spans.jsonl")
     assert "capture of message content" in results.notes[0]
-    assert results.diagnostics[0].message == "contains no dialogue in the format of OpenTelemetry"
+    assert results.faults[0].message == "contains no dialogue in the format of OpenTelemetry"
 
 
 def test_promptfoo_errors_are_missing_labels():
@@ -119,7 +117,7 @@ def test_promptfoo_errors_are_missing_labels():
     (dialogue,) = read_results(stored, "p.json").dialogues
     assert dialogue.columns["error"] == "HTTP 500"
     assert (dialogue.turns[0].prompt, dialogue.turns[0].response) == ("Hi", "")
-    assert [score.outcome for score in dialogue.scores] == [Outcome.MISSING]
+    assert [one.outcome for one in dialogue.scores] == [Outcome.MISSING]
 
 
 def test_all_errors_are_reported_at_once_with_their_lines():

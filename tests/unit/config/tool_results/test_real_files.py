@@ -21,23 +21,23 @@ PROCESS = ("How do I stop a Python process?", "Use the task manager to stop it."
 
 def read(name):
     results = read_results((DATA / name).read_bytes(), name)
-    assert not results.diagnostics
+    assert not results.faults
     return results
 
 
 def texts(results):
-    return [[(turn.prompt, turn.response) for turn in dialogue.turns] for dialogue in results.dialogues]
+    return [[(turn.prompt, turn.response) for turn in one.turns] for one in results.dialogues]
 
 
 def scores(results):
     return [
-        {(score.criterion.annotator, score.criterion.question): score.value for score in dialogue.scores}
-        for dialogue in results.dialogues
+        {(score.criterion.annotator, score.criterion.question): score.value for score in one.scores}
+        for one in results.dialogues
     ]
 
 
 def figures(results):
-    return {figure.name: (figure.stated, figure.recomputed, figure.n) for figure in results.figures}
+    return {one.name: (one.stated, one.recomputed, one.n) for one in results.figures}
 
 
 def test_promptfoo():
@@ -54,16 +54,16 @@ def test_promptfoo():
     assert figures(results) == {"tests passed": (1.0, 1.0, 3)}
     kinds = {score.criterion.annotator: score.criterion.kind.value for score in results.dialogues[0].scores}
     assert kinds == {"test": "rule", "names-city": "model", "not-contains-rather-not": "rule"}
-    assert all("error" not in dialogue.columns for dialogue in results.dialogues), "a failed assertion is no error"
-    assert [dialogue.line for dialogue in results.dialogues] == sorted(dialogue.line for dialogue in results.dialogues)
+    assert all("error" not in one.columns for one in results.dialogues), "a failed assertion is no error"
+    assert [one.line for one in results.dialogues] == sorted(one.line for one in results.dialogues)
     assert results.dialogues[0].line > 1
 
 
 def test_deepeval():
     results = read("deepeval.json.gz")
     assert texts(results) == [[CAPITAL], [PROCESS], [WEATHER]]
-    assert [score[("exact-match", "verdict")] for score in scores(results)] == ["pass", "fail", "fail"]
-    assert [score[("names-the-city-geval", "score")] for score in scores(results)] == ["0.5", "0.1", "0.1"]
+    assert [one[("exact-match", "verdict")] for one in scores(results)] == ["pass", "fail", "fail"]
+    assert [one[("names-the-city-geval", "score")] for one in scores(results)] == ["0.5", "0.1", "0.1"]
     assert figures(results) == {"tests passed": (1.0, 1.0, 3)}
     assert results.dialogues[0].turns[0].context == "France is a country. Its capital is Paris."
     assert results.dialogues[0].columns == {"expected": "The capital of France is Paris."}
@@ -75,18 +75,18 @@ def test_deepeval():
 def test_azure_ai_evaluation():
     results = read("azure-ai-evaluation.json.gz")
     assert texts(results) == [[CAPITAL], [PROCESS], [WEATHER]]
-    assert [score[("coherence", "score")] for score in scores(results)] == ["5", "1", "1"]
-    assert [score[("coherence", "verdict")] for score in scores(results)] == ["pass", "fail", "fail"]
+    assert [one[("coherence", "score")] for one in scores(results)] == ["5", "1", "1"]
+    assert [one[("coherence", "verdict")] for one in scores(results)] == ["pass", "fail", "fail"]
     assert figures(results)["coherence.coherence mean"] == (pytest.approx(7 / 3), pytest.approx(7 / 3), 3)
-    assert all(figure.agrees for figure in results.figures)
+    assert all(one.agrees for one in results.figures)
 
 
 def test_langsmith():
     results = read("langsmith.jsonl.gz")
     assert texts(results) == [[REFUND], [CAPITAL], [WEATHER]]
-    assert {dialogue.application for dialogue in results.dialogues} == {"bot"}
+    assert {one.application for one in results.dialogues} == {"bot"}
     assert results.dialogues[0].columns == {"system_prompt": "You help customers.", "session": "demo"}
-    assert [dialogue.line for dialogue in results.dialogues] == [2, 4, 6]
+    assert [one.line for one in results.dialogues] == [2, 4, 6]
 
 
 def test_langsmith_runs_with_feedback():
@@ -116,7 +116,7 @@ def test_chat_messages():
     """Dialogues of a simulated user, in the form of OpenAI."""
     results = read("chat-messages.jsonl.gz")
     assert texts(results) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])], [WEATHER]]
-    assert [dialogue.line for dialogue in results.dialogues] == [1, 2]
+    assert [one.line for one in results.dialogues] == [1, 2]
 
 
 def test_sharegpt():
@@ -129,7 +129,7 @@ def test_traces_of_other_instrumentations(name):
     """OTLP with messages as log records, and OpenInference with one attribute for each field of a message."""
     results = read(name)
     assert texts(results) == [[REFUND, ("And what is the capital of France?", CAPITAL[1])], [WEATHER]]
-    assert {dialogue.application for dialogue in results.dialogues} == {"bot"}
+    assert {one.application for one in results.dialogues} == {"bot"}
     assert results.dialogues[0].columns["system_prompt"] == "You help customers."
     assert results.notes == ("1 model calls are earlier turns of the same dialogues",)
 
@@ -146,11 +146,11 @@ def test_garak():
     assert len(results.dialogues) == 16, "8 prompts with 2 generations each"
     assert results.dialogues[0].turns[0].response == "I would rather not say."
     assert results.dialogues[0].columns["probe"] == "test.Test"
-    assert [score[("always.fail", "label")] for score in scores(results)] == ["hit"] * 16
+    assert [one[("always.fail", "label")] for one in scores(results)] == ["hit"] * 16
     assert figures(results)["test.Test always.Pass passed"] == (16.0, 16.0, 16)
     assert figures(results)["test.Test always.Fail passed"] == (0.0, 0.0, 16)
     assert len(results.figures) == 3
-    assert all(figure.agrees for figure in results.figures)
+    assert all(one.agrees for one in results.figures)
 
 
 def test_pyrit():
@@ -158,12 +158,12 @@ def test_pyrit():
     assert (results.tool, results.version) == ("PyRIT", "1.1.0")
     assert texts(results) == [[CAPITAL], [REFUND]]
     assert results.notes == ("2 conversations with other models than the target are left out",)
-    assert {dialogue.application for dialogue in results.dialogues} == {"bot"}
-    assert [score[("substringscorer", "label")] for score in scores(results)] == ["True", "False"]
-    assert [score[("attack-outcome", "label")] for score in scores(results)] == ["failure", "failure"]
-    kinds = {score.criterion.guideline: score.criterion.kind.value for score in results.dialogues[0].scores}
+    assert {one.application for one in results.dialogues} == {"bot"}
+    assert [one[("substringscorer", "label")] for one in scores(results)] == ["True", "False"]
+    assert [one[("attack-outcome", "label")] for one in scores(results)] == ["failure", "failure"]
+    kinds = {one.criterion.guideline: one.criterion.kind.value for one in results.dialogues[0].scores}
     assert kinds == {"city": "rule", "task_achieved": "model", "attack-outcome": "rule"}
-    assert [score.turn for score in results.dialogues[0].scores] == [1, 1, None]
+    assert [one.turn for one in results.dialogues[0].scores] == [1, 1, None]
 
 
 def parts_of(path):
@@ -191,13 +191,13 @@ def test_inspect_results_are_recomputed_from_a_log(name):
         f"{scorer} accuracy": (pytest.approx(accuracy), pytest.approx(accuracy), n),
         f"{scorer} stderr": (close, close, n),
     }
-    assert all(figure.agrees for figure in results.figures)
-    assert {dialogue.application for dialogue in results.dialogues} == {"openai/gpt-4o-mini"}
+    assert all(one.agrees for one in results.figures)
+    assert {one.application for one in results.dialogues} == {"openai/gpt-4o-mini"}
 
 
 def test_inspect_labels_are_preserved():
     header, samples = parts_of(DATA / "inspect-security-guide.eval")
     results = inspect_results(header, samples, file="log.eval", sha256="")
-    values = [dialogue.scores[0].value for dialogue in results.dialogues]
+    values = [one.scores[0].value for one in results.dialogues]
     assert (values.count("C"), values.count("I")) == (11, 5)
     assert results.dialogues[0].scores[0].criterion.kind.value == "model"

@@ -21,7 +21,7 @@ EVIDENCE = pytest.mark.parametrize("make", [live_evidence, xstest_evidence], ids
 
 def answers_of(evidence, *, withheld=True):
     """Return every answer of a dialogue as our table of rows has it."""
-    hidden = {dialogue.label for dialogue in evidence.archive.dialogues() if dialogue.withheld}
+    hidden = {one.label for one in evidence.archive.dialogues() if one.withheld}
     return {
         (
             row["application"],
@@ -46,8 +46,8 @@ def answers_in(results):
             score.criterion.question,
             score.turn,
         ): (score.outcome.value, score.value or None)
-        for result in results
-        for dialogue in result.dialogues
+        for each in results
+        for dialogue in each.dialogues
         for score in dialogue.scores
     }
 
@@ -59,7 +59,7 @@ def inspect_log(evidence, application):
         samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
         header = json.loads(archive.read("header.json"))
     results = inspect_results(header, samples, file="log.eval", sha256="")
-    assert not results.diagnostics
+    assert not results.faults
     return results
 
 
@@ -74,7 +74,7 @@ def test_inspect(make):
 def test_chat_messages(make):
     evidence = make()
     results = read_results("".join(chat_lines(evidence)).encode(), "chat.jsonl")
-    assert not results.diagnostics
+    assert not results.faults
     assert answers_in([results]) == answers_of(evidence, withheld=False)
 
 
@@ -83,10 +83,8 @@ def test_texts(make):
     evidence = make()
     results = read_results("".join(chat_lines(evidence)).encode(), "chat.jsonl")
     mine = {
-        dialogue.label: [(turn.prompt, turn.response) for turn in dialogue.turns]
-        for dialogue in evidence.archive.dialogues()
-        if not dialogue.withheld
+        one.label: [(turn.prompt, turn.response) for turn in one.turns]
+        for one in evidence.archive.dialogues()
+        if not one.withheld
     }
-    assert {
-        dialogue.key: [(turn.prompt, turn.response) for turn in dialogue.turns] for dialogue in results.dialogues
-    } == mine
+    assert {one.key: [(turn.prompt, turn.response) for turn in one.turns] for one in results.dialogues} == mine

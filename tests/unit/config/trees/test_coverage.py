@@ -50,13 +50,13 @@ def unreached(loaded):
     return [
         node
         for node in design.nodes
-        if isinstance(node, AnswersNode) and node.tester_type != ("simulated user",) and not planned.reaches(node)
+        if isinstance(node, AnswersNode) and node.held_by != ("simulated user",) and not planned.reaches(node)
     ]
 
 
 def is_told(node, design, notes) -> bool:
     """Whether the notes name a leaf's question, its level or a dimension above it."""
-    above = [dimension.node for dimension in design.dimensions if node.name in design.leaves_below(dimension.node)]
+    above = [one.node for one in design.dimensions if node.name in design.leaves_below(one.node)]
     return any(f"`{name}`" in notes for name in (node.question, *above)) or f"holds {node.levels[0]}" in notes
 
 
@@ -79,8 +79,7 @@ def test_every_dimension_of_a_judged_pack_has_answers_or_is_noted(loaded, pack, 
     planned = _planned(study.study)
     reached = {node.name for node in design.nodes if isinstance(node, AnswersNode) and planned.reaches(node)}
     tops = [
-        [name for name in (dimension.node, f"{dimension.node}, {SIMULATED}") if name in design.by_name]
-        for dimension in design.dimensions
+        [name for name in (one.node, f"{one.node}, {SIMULATED}") if name in design.by_name] for one in design.dimensions
     ]
     empty = [names for names in tops if not any(reached.intersection(design.leaves_below(name)) for name in names)]
 
@@ -99,7 +98,7 @@ def test_the_dimensions_of_shipped_trees_have_answers_on_events(loaded, pack, tr
     study = loaded(EVENT.format(pack=pack, tree=tree, schema=""))
     (design,) = study.study.trees
     dead = {node.name for node in unreached(study)}
-    found = {dimension.node for dimension in design.dimensions if set(design.leaves_below(dimension.node)) <= dead}
+    found = {one.node for one in design.dimensions if set(design.leaves_below(one.node)) <= dead}
 
     assert found == empty
     assert ("no planned answer reaches" in notes_of(study)) is bool(empty)
@@ -113,7 +112,7 @@ def test_an_unused_guideline_of_a_pack_is_noted(loaded):
 
 def test_over_refusal_is_not_mapped_to_fairness(loaded):
     (design,) = loaded(EVENT.format(pack="aria/tv-spoilers", tree="aria-six-levels", schema="")).study.trees
-    crosswalks = {dimension.node: dimension.crosswalk for dimension in design.dimensions}
+    crosswalks = {one.node: one.crosswalk for one in design.dimensions}
 
     assert "risk-assessment.withheld" in crosswalks["valid and reliable"]
     assert list(crosswalks["fair, with harmful bias managed"]) == ["risk-assessment.released_kind == degrading"]
@@ -132,7 +131,7 @@ def test_an_unplanned_level_is_noted(loaded):
 
     said = notes_of(loaded(text.replace(", field_testing: {people: 4}", "")))
 
-    assert "nobody completes field testing, so" in said
+    assert "nobody holds field testing, so" in said
     assert "plan `people` for `field_testing` under `levels`" in said
 
 
@@ -161,7 +160,7 @@ tree:
 def test_a_study_of_models_only_needs_no_people(folder):
     text = JUDGED.format(pack="harms/violent", tree="by-guideline")
 
-    assert "nobody completes" not in notes_of(load_study(folder(study_yaml=text)))
+    assert "nobody holds" not in notes_of(load_study(folder(study_yaml=text)))
 
 
 def test_a_study_of_models_with_a_pack_for_people_needs_no_testers(folder):
@@ -170,4 +169,4 @@ def test_a_study_of_models_with_a_pack_for_people_needs_no_testers(folder):
     said = notes_of(load_study(folder(study_yaml=text)))
 
     assert "nobody answers the question" not in said
-    assert "nobody completes" not in said
+    assert "nobody holds" not in said

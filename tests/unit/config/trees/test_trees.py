@@ -46,7 +46,7 @@ def faults(trees):
     def read(tree: str, **files: str) -> list[tuple[str, str]]:
         with pytest.raises(InvalidStudyError) as refusal:
             trees(tree, **files)
-        return [(fault.location, fault.message) for fault in refusal.value.located_diagnostics]
+        return [(fault.place, fault.message) for fault in refusal.value.placed]
 
     return read
 
@@ -136,21 +136,21 @@ def test_a_summary_of_a_plugin_may_be_named(folder):
 
 
 @pytest.mark.parametrize(
-    ("was", "now", "location", "words"),
+    ("was", "now", "place", "words"),
     [
-        ("of: warmth}", "of: warmht}", "study.yaml:14", "sums up `warmht`, which is not in the tree"),
+        ("of: warmth}", "of: warmht}", "study.yaml:14", "sums up `warmht`, which the tree does not have"),
         ("summary: max", "summary: maxx", "study.yaml:11", "unknown summary `maxx`. Did you mean `max`?"),
         ("warm.score", "warm.scor", "study.yaml:15", "that the study does not ask. Did you mean `warm.score`?"),
         ("transform: reverse", "transform: revers", "study.yaml:14", "is `revers`. Did you mean `reverse`?"),
-        ("no: 1}", "nein: 1}", "study.yaml:17", "does not recode `no`"),
+        ("no: 1}", "nein: 1}", "study.yaml:17", "does not say what becomes of `no`"),
         ("of: cold reversed", "of: warmth", "study.yaml:11", "where lower is worse"),
         ("cold: 2", "cold: -2", "study.yaml:11", "`cold` of `tree` is `-2`; expected at least 0"),
     ],
 )  # fmt: skip
-def test_an_error_has_its_line(faults, was, now, location, words):
+def test_an_error_has_its_line(faults, was, now, place, words):
     found = faults(indented(TREE.replace(was, now)))
 
-    assert any(at.startswith(f"{location}:") and words in message for at, message in found), found
+    assert any(at.startswith(f"{place}:") and words in message for at, message in found), found
 
 
 def test_an_unknown_tree_is_reported_with_the_closest_name(faults):
@@ -182,14 +182,14 @@ tree:
 
 
 def test_questions_missing_in_a_custom_crosswalk_are_noted_with_suggestions(folder):
-    (note,) = [item for item in check_study(folder(study_yaml=STUDY + CROSSWALK)) if "the crosswalk of" in item.text]
+    (note,) = [one for one in check_study(folder(study_yaml=STUDY + CROSSWALK)) if "the crosswalk of" in one.words]
 
-    assert note.text.startswith("note: the crosswalk of `manners` names `polit`")
-    assert note.text.endswith("mean `polite`?")
+    assert note.words.startswith("note: the crosswalk of `manners` names `polit`")
+    assert note.words.endswith("mean `polite`?")
 
 
 def test_a_shipped_tree_may_name_more_than_a_study_asks_and_empty_dimensions_are_noted(folder):
     notes = check_study(folder(study_yaml=STUDY + "tree: aria-six-levels\n"))
 
-    assert [note.text for note in notes if "the crosswalk of" in note.text] == []
-    assert [note.text for note in notes if "no planned answer reaches 4 of 4 dimensions" in note.text]
+    assert [one.words for one in notes if "the crosswalk of" in one.words] == []
+    assert [one.words for one in notes if "no planned answer reaches 4 of 4 dimensions" in one.words]

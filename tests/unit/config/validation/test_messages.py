@@ -9,7 +9,7 @@ from theodolite.config.yaml_source import read_yaml
 
 def read(text):
     source = read_yaml(text.encode(), "study.yaml")
-    return validated(source, StudySpec, owner="the study"), [fault.message for fault in source.diagnostics]
+    return validated(source, StudySpec, owner="the study"), [fault.message for fault in source.faults]
 
 
 def test_a_misspelt_key_is_treated_as_the_intended_one():
@@ -40,13 +40,13 @@ def test_a_required_key_that_is_misspelt_is_not_reported_as_missing(text, messag
     _, messages = read(f"study: a\napplications: {{a: {text}}}\n")
 
     assert message in messages
-    assert [item for item in messages if "needs" in item] == ([message] if "needs" in message else [])
+    assert [one for one in messages if "needs" in one] == ([message] if "needs" in message else [])
 
 
 def test_a_misplaced_request_field_is_reported_with_its_section():
     _, [message] = read("study: a\nmodels: {m: {url: http://x, name: x, temperature: 0}}\n")
 
-    assert message.endswith("fields of a model's requests belong to `params`")
+    assert message.endswith("fields of a model's requests stand under its `params`")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.config.validation import line_of_problem, syntax_problem, unfilled, variable_notation, variables
+from theodolite.config.validation import line_of_problem, place_of, syntax_problem, unfilled, variables
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ def test_required_variables_are_those_to_be_filled(text, names):
     ("text", "words"),
     [
         ("{{ a }}", ""),
-        ("{{ a }", "not closed correctly"),
-        ("{% if a %}", "not closed correctly"),
+        ("{{ a }", "not closed well"),
+        ("{% if a %}", "not closed well"),
         ("{{ a|uper }}", "mean `upper`"),
         ("{{ a|random }}", "the filter `random`; those that may be used are capitalize, "),
         ("{% if a is evn %}{% endif %}", "the test `evn`. Did you mean `even`?"),
-        ("{% frobnicate %}", "contains `{% frobnicate %}`, which is not supported"),
-        ("{% endif %}", "not closed correctly"),
+        ("{% frobnicate %}", "holds `{% frobnicate %}`, which means nothing"),
+        ("{% endif %}", "not closed well"),
         ("{% set b = a %}", "the template uses `set`"),
         ("{{ a.upper() }}", "the template uses a call"),
         ("one\n{{ a() }}", "line 2 of the template uses a call"),
@@ -44,11 +44,11 @@ def test_a_template_error_is_explained_in_plain_words(text, words):
 
 
 def test_the_location_of_a_variable_is_its_slot():
-    assert variable_notation("b", "{{ a }} {% if b %}x{% endif %}") == "{% if b %}"
+    assert place_of("b", "{{ a }} {% if b %}x{% endif %}") == "{% if b %}"
 
 
 def test_a_variable_without_a_slot_has_no_location():
-    assert variable_notation("c", "{{ a }}") == ""
+    assert place_of("c", "{{ a }}") == ""
 
 
 def test_unfilled_variables_are_sorted_by_name():

@@ -41,31 +41,31 @@ def test_an_anchor_may_be_used_twice():
 
 
 @pytest.mark.parametrize(
-    ("fault", "location"),
+    ("fault", "place"),
     [
         (Diagnostic(path=("a", "b"), message="m"), (2, 6, 5)),
         (Diagnostic(path=("a", "b"), message="m", at_key=True), (2, 3, 1)),
         (Diagnostic(path=("a", "b", "c"), message="m"), (2, 3, 1)),
         (Diagnostic(path=("a", "d", 1), message="m"), (3, 10, 3)),
-        (Diagnostic(path=("a", "e"), message="m", part="{{ x }}"), (4, 12, 7)),
-        (Diagnostic(path=("a", "f"), message="m", part="{{ y }}"), (6, 9, 7)),
+        (Diagnostic(path=("a", "e"), message="m", words="{{ x }}"), (4, 12, 7)),
+        (Diagnostic(path=("a", "f"), message="m", words="{{ y }}"), (6, 9, 7)),
     ],
 )
-def test_a_path_becomes_line_column_and_width(fault, location):
+def test_a_path_becomes_line_column_and_width(fault, place):
     text = 'a:\n  b: hello\n  d: [a, "b"]\n  e: "with {{ x }}"\n  f: |\n    and {{ y }}\n'
 
-    located = read_yaml(text.encode(), "study.yaml").locate(fault)
+    placed = read_yaml(text.encode(), "study.yaml").place(fault)
 
-    assert (located.line, located.column, located.width) == location
+    assert (placed.line, placed.column, placed.width) == place
 
 
 @pytest.mark.parametrize("mark", ["\r\n", "\n"])
 def test_lines_are_counted_equally_on_all_systems(mark):
     source = read_yaml(f"a: 1{mark}b: x\u2028y{mark}c: 2{mark}".encode(), "study.yaml")
 
-    located = source.locate(Diagnostic(path=("c",), message="m"))
+    placed = source.place(Diagnostic(path=("c",), message="m"))
 
-    assert (located.line, located.excerpt) == (3, "c: 2")
+    assert (placed.line, placed.excerpt) == (3, "c: 2")
 
 
 def test_a_byte_order_mark_is_not_part_of_the_first_key():
@@ -73,7 +73,7 @@ def test_a_byte_order_mark_is_not_part_of_the_first_key():
 
 
 def test_another_encoding_is_reported_with_its_line():
-    (fault,) = read_yaml("a: 1\nb: \xe9\n".encode("latin-1"), "study.yaml").diagnostics
+    (fault,) = read_yaml("a: 1\nb: \xe9\n".encode("latin-1"), "study.yaml").faults
 
     assert (fault.line, fault.message) == (2, "is not UTF-8: byte 0xe9; save the file as UTF-8")
 
@@ -83,9 +83,9 @@ def test_exponentially_nested_anchors_are_an_error():
 
     source = read_yaml(f"l0: &l0 [x]\n{levels}".encode(), "study.yaml")
 
-    assert any("expands without end" in fault.message for fault in source.diagnostics)
+    assert any("grows without end" in fault.message for fault in source.faults)
 
 
 @pytest.mark.parametrize("text", ["a: \x00", "[" * 4000, "? [x]\n: y\n", "a: 'x\n", "a: @b\n", "\x07"])
 def test_malformed_yaml_is_an_error_and_not_an_exception(text):
-    assert read_yaml(text.encode(), "study.yaml").diagnostics
+    assert read_yaml(text.encode(), "study.yaml").faults

@@ -30,7 +30,7 @@ def application(
 
 
 def say(prompt: str, *earlier: str) -> SayToApplication:
-    history = tuple(Exchange(prompt=item, response="...") for item in earlier)
+    history = tuple(Exchange(prompt=each, response="...") for each in earlier)
     return SayToApplication(application="blue", prompt=prompt, turn=len(earlier) + 1, history=history)
 
 
@@ -121,7 +121,7 @@ async def test_retrieved_passages_are_replayed_with_their_prompt() -> None:
 
 
 def test_an_unfilled_slot_is_refused_before_any_call() -> None:
-    with pytest.raises(InputError, match="names `history`, which has no value"):
+    with pytest.raises(InputError, match="names `history`, which nothing fills"):
         application(made(), prompt="{{ history }}")
 
 
@@ -205,13 +205,9 @@ async def test_a_version_is_accepted_in_every_common_form(method: Any, version: 
         ({"GetResponse": returning({"response": "x"})}, MalformedReply, "returned no `success`; there is response"),
         ({"GetResponse": returning({})}, MalformedReply, "returned no `success`, `response`; there is nothing"),
         ({"GetResponse": returning({"success": 0, "response": "x"})}, MalformedReply, "expected True or False"),
-        (
-            {"GetResponse": returning({"success": False, "response": "busy"})},
-            ServerFault,
-            "it reported a failure: busy",
-        ),
+        ({"GetResponse": returning({"success": False, "response": "busy"})}, ServerFault, "it failed: busy"),
         ({"GetResponse": returning({"success": True, "response": 7})}, MalformedReply, "an int; expected text"),
-        ({"GetResponse": returning({"success": True, "response": " "})}, EmptyReply, "contains no text"),
+        ({"GetResponse": returning({"success": True, "response": " "})}, EmptyReply, "holds no text"),
         ({"GetResponse": raising(SystemExit(2))}, ServerFault, "SystemExit: 2"),
         ({"GetResponse": hanging()}, TimedOut, "no answer within 0.2 s from `GetResponse`"),
     ],
@@ -248,7 +244,7 @@ async def test_tags_without_text_are_an_empty_reply() -> None:
     connection = AriaClass(target="team:Api", markup=Markup.HTML)
     line = local_aria("blue", connection, kind, credentials=NO_AUTH, clock=HastyClock())
 
-    with pytest.raises(EmptyReply, match="tags but no text"):
+    with pytest.raises(EmptyReply, match="tags and no text"):
         await line.reply(say("hi"), session="s")
     await line.close()
 
@@ -281,7 +277,7 @@ def test_a_class_is_refused_with_all_missing_methods(kind: type) -> None:
 
 @pytest.mark.parametrize("text", ["[1]", "secret-words", '"secret-words"', "{"])
 def test_malformed_credentials_are_refused_and_not_repeated(text: str) -> None:
-    with pytest.raises(InputError, match="`TEAM_AUTH` must contain a JSON object") as caught:
+    with pytest.raises(InputError, match="`TEAM_AUTH` must hold a JSON object") as caught:
         Credentials(text, variable="TEAM_AUTH")
 
     assert "secret" not in str(caught.value)
@@ -317,7 +313,7 @@ async def test_concurrent_sessions_on_one_instance_all_fail() -> None:
     await line.reply(say("a"), session="s-1")
 
     for request, session in ((say("b"), "s-2"), (say("c", "a"), "s-1")):
-        with pytest.raises(ServerFault, match=r"the same instance; .*Set `isolation: session`"):
+        with pytest.raises(ServerFault, match=r"one and the same instance; .*Set `isolation: session`"):
             await line.reply(request, session=session)
     await line.restart("s-2")
     await line.close()
@@ -335,7 +331,7 @@ async def test_an_instance_may_be_reused_after_its_session() -> None:
 
 @pytest.mark.parametrize("method", [returning(False), lambda _, auth=None: auth["key"]], ids=["False", "raises"])
 async def test_a_failed_connection_names_the_missing_credentials(method: Any) -> None:
-    with pytest.raises(ServerFault, match="received no credentials, because the environment variable `ARIA_AUTH_JSON`"):
+    with pytest.raises(ServerFault, match="given no credentials, since the environment variable `ARIA_AUTH_JSON`"):
         await reply_of(made(OpenConnection=method))
 
 
@@ -344,10 +340,10 @@ def test_a_class_with_required_arguments_is_refused_before_any_call() -> None:
         def __init__(self, token: str, *more: str, model: str = "m") -> None:
             super().__init__()
 
-    fix = r"cannot be created without `token`; .* in the study: `init: {token: \"{{ auth.token }}\"}`"
+    fix = r"cannot be made without `token`; .* in the study: `init: {token: \"{{ auth.token }}\"}`"
     with pytest.raises(InputError, match=fix):
         application(Wanting)
-    with pytest.raises(InputError, match=r"takes no `tokn`, which `init` sets. Did you mean `token`\?"):
+    with pytest.raises(InputError, match=r"takes no `tokn`, which `init` gives. Did you mean `token`\?"):
         application(Wanting, init='{"token": "t", "tokn": "t"}')
 
 

@@ -90,7 +90,7 @@ async def raising_late(prompt: str) -> str:
         (lambda prompt: None, EmptyReply, "no text"),
         (lambda prompt: " ", EmptyReply, "no text"),
         (lambda prompt: {"response": ""}, EmptyReply, "no text"),
-        (lambda prompt: {"response": "down", "success": False}, ServerFault, "it reported a failure: down"),
+        (lambda prompt: {"response": "down", "success": False}, ServerFault, "it says that it failed: down"),
         (lambda prompt: 7, MalformedReply, "returned a int"),
     ],
 )

@@ -164,7 +164,7 @@ def test_invalid_replies_are_distinguished(body: Any, kind: type[GatewayError], 
 
     assert isinstance(attempt_error, AttemptError)
     assert attempt_error.kind is kind
-    assert words in attempt_error.message
+    assert words in attempt_error.words
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_a_reply_without_text_states_the_reason_and_its_cost(
 
     assert isinstance(outcome, AttemptError)
     assert (outcome.kind, outcome.spent.cost_microusd) == (kind, 540)
-    assert ("token limit" in outcome.message) == (finish == "length")
+    assert ("token limit" in outcome.words) == (finish == "length")
 
 
 REFUSED = response_answer("", "m") | {
@@ -186,8 +186,8 @@ def test_refusals_errors_and_unknown_formats_are_distinguished(
 
     assert isinstance(outcome, AttemptError)
     assert outcome.kind is kind
-    assert words in outcome.message
-    assert "sk-1234567" not in outcome.message
+    assert words in outcome.words
+    assert "sk-1234567" not in outcome.words
 
 
 @pytest.mark.parametrize("form", ANSWERS)

@@ -40,12 +40,12 @@ def sat(say: Callable[[int, ShownOrder], str | None], n: int = 24, question: Que
         for number in range(1, n + 1):
             order = ShownOrder(row=1 + (number + who) % 2, rows=2, options=(number // 2 + who) % 2 == 1)
             value = say(number, order)
-            given.append(GivenAnswer(f"p{who}", number, number, value, shown=order.text, annotation_no=number))
+            given.append(GivenAnswer(f"p{who}", number, number, value, shown=order.text, sitting=number))
     return order_effects(GUIDELINE, question, answer_arrays(given))
 
 
 def of(factor: OrderFactor, effects: list[OrderEffect]) -> OrderEffect:
-    return next(effect for effect in effects if effect.factor is factor)
+    return next(one for one in effects if one.factor is factor)
 
 
 def test_the_position_bias_of_an_annotator_is_measured_by_the_shown_orders() -> None:
@@ -66,7 +66,7 @@ def test_the_effect_of_question_position_is_estimated_from_its_positions() -> No
     assert effect.measured == "ordinal shift"
     assert isinstance(effect.shift, Estimate)
     assert effect.shift.value == pytest.approx(-0.5 * (5 / 6 - 1 / 6), abs=0.1), "`score` comes earlier in reverse"
-    assert OrderFactor.OPTIONS not in {item.factor for item in found}, "numbers are never reversed"
+    assert OrderFactor.OPTIONS not in {one.factor for one in found}, "numbers are never reversed"
 
 
 def test_non_responses_are_counted_and_never_treated_as_no() -> None:
@@ -85,7 +85,7 @@ def test_identical_answers_give_no_effect() -> None:
 def sequence(said: list[list[str]], question: Question = FLAG) -> OrderEffect:
     """Return the effect of the dialogue before, of people who answered one dialogue after the other."""
     given = [
-        GivenAnswer(f"p{who}", (who, at), at * len(said) + who, value, annotation_no=at + 1)
+        GivenAnswer(f"p{who}", (who, at), at * len(said) + who, value, sitting=at + 1)
         for who, values in enumerate(said)
         for at, value in enumerate(values)
     ]
@@ -122,14 +122,14 @@ def test_a_random_order_shows_no_effect_on_average_however_short() -> None:
     shifts = [
         sequence([["no" if rng.random() < 0.3 else "yes" for _ in range(8)] for _ in range(5)]) for _ in range(120)
     ]
-    values = [shift.shift.value for shift in shifts if isinstance(shift.shift, Estimate)]
+    values = [one.shift.value for one in shifts if isinstance(one.shift, Estimate)]
     assert abs(np.mean(values)) < 0.04, "the plain difference would lie .14 below 0"
 
 
 def test_unordered_labels_and_free_text_have_no_effect() -> None:
     plain = [GivenAnswer("p", number, number, "yes") for number in range(5)]
     assert order_effects(GUIDELINE, FLAG, answer_arrays(plain)) == []
-    assert order_effects(GUIDELINE, WORDS, answer_arrays([GivenAnswer("p", 1, 1, "well", annotation_no=1)])) == []
+    assert order_effects(GUIDELINE, WORDS, answer_arrays([GivenAnswer("p", 1, 1, "well", sitting=1)])) == []
 
 
 def test_the_queue_effect_needs_annotators_from_both_ends() -> None:
@@ -140,7 +140,7 @@ def test_the_queue_effect_needs_annotators_from_both_ends() -> None:
             at,
             "no" if number > 10 or number == 4 else "yes",
             shown=ShownOrder(dialogues=bool(who % 2)).text,
-            annotation_no=number,
+            sitting=number,
         )
         for who in range(4)
         for number, at in enumerate(range(19, -1, -1) if who % 2 else range(20), 1)
@@ -153,13 +153,13 @@ def test_the_queue_effect_needs_annotators_from_both_ends() -> None:
 def test_the_turn_order_effect_covers_questions_about_turns_only() -> None:
     given = [
         GivenAnswer(
-            "p", (d, t), d, "yes" if t else "no", shown=ShownOrder(turns=d % 2 == 1).text, annotation_no=d + 1, turn=t
+            "p", (d, t), d, "yes" if t else "no", shown=ShownOrder(turns=d % 2 == 1).text, sitting=d + 1, turn=t
         )
         for d in range(6)
         for t in (1, 2)
     ]
-    assert OrderFactor.TURNS in {item.factor for item in order_effects(GUIDELINE, AT_TURNS, answer_arrays(given))}
-    assert OrderFactor.TURNS not in {item.factor for item in order_effects(GUIDELINE, FLAG, answer_arrays(given))}
+    assert OrderFactor.TURNS in {one.factor for one in order_effects(GUIDELINE, AT_TURNS, answer_arrays(given))}
+    assert OrderFactor.TURNS not in {one.factor for one in order_effects(GUIDELINE, FLAG, answer_arrays(given))}
 
 
 def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
@@ -171,7 +171,7 @@ def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
             d,
             "no" if d % 2 and d != 1 else "yes",
             shown=ShownOrder(suggestions=bool(d % 2)).text,
-            annotation_no=d + 1,
+            sitting=d + 1,
         )
         for who in range(3)
         for d in range(8)
@@ -183,10 +183,10 @@ def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
     assert (answers.first.shown, answers.second.shown) == ("without suggestions", "with suggestions")
     assert (dict(answers.first.given), dict(answers.second.given)) == ({"yes": 12, "no": 0}, {"yes": 3, "no": 9})
     expected = order_shift(
-        [float(item.value == "no") for item in given],
-        [bool(item.dialogue % 2) for item in given],
-        annotators=[item.annotator for item in given],
-        dialogues=[item.dialogue for item in given],
+        [float(one.value == "no") for one in given],
+        [bool(one.dialogue % 2) for one in given],
+        annotators=[one.annotator for one in given],
+        dialogues=[one.dialogue for one in given],
     )
     assert isinstance(answers.shift, Estimate)
     assert answers.shift.value == 0.75
@@ -198,13 +198,13 @@ def test_suggestions_move_answers_and_the_agreement_with_the_judge() -> None:
 
 
 def test_answers_outside_the_experiment_show_no_effect_of_suggestions() -> None:
-    plain = [GivenAnswer("p", number, number, "yes", annotation_no=number + 1) for number in range(5)]
+    plain = [GivenAnswer("p", number, number, "yes", sitting=number + 1) for number in range(5)]
     assert suggestion_effects(GUIDELINE, FLAG, answer_arrays(plain), "judge") == []
 
 
 def test_suggestions_without_answers_of_the_judge_leave_agreement_undefined() -> None:
     given = [
-        GivenAnswer("p", d, d, "yes" if d % 3 else "no", shown=ShownOrder(suggestions=d < 4).text, annotation_no=d + 1)
+        GivenAnswer("p", d, d, "yes" if d % 3 else "no", shown=ShownOrder(suggestions=d < 4).text, sitting=d + 1)
         for d in range(8)
     ]
     _, agreement = suggestion_effects(GUIDELINE, FLAG, answer_arrays(given), "judge")
@@ -226,7 +226,7 @@ def drawn(rng: np.random.Generator, people: int, dialogues: int, moved: float) -
 def test_without_a_shift_none_is_detected_in_nineteen_of_twenty_simulations() -> None:
     rng = np.random.default_rng(20261122)
     found = [drawn(rng, 6, 60, 0.0) for _ in range(200)]
-    held = [item.low <= 0 <= item.high for item in found if isinstance(item, Estimate)]
+    held = [one.low <= 0 <= one.high for one in found if isinstance(one, Estimate)]
     assert len(held) == 200
     assert 0.92 <= np.mean(held) <= 0.99
 
@@ -234,7 +234,7 @@ def test_without_a_shift_none_is_detected_in_nineteen_of_twenty_simulations() ->
 def test_a_true_shift_is_detected() -> None:
     rng = np.random.default_rng(1)
     found = [drawn(rng, 10, 200, 1.5) for _ in range(20)]
-    assert all(isinstance(item, Estimate) and item.low > 0 for item in found)
+    assert all(isinstance(one, Estimate) and one.low > 0 for one in found)
 
 
 def test_the_value_is_the_difference_of_means() -> None:

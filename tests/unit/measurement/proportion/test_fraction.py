@@ -29,7 +29,7 @@ def mean(values, clusters=None):
 
 @pytest.mark.parametrize("value", [0.0, 1.0])
 def test_without_variation_the_exact_interval_for_the_number_of_clusters_applies(value):
-    found = mean([value] * 40, clusters=[index // 4 for index in range(40)])
+    found = mean([value] * 40, clusters=[place // 4 for place in range(40)])
 
     assert (found.low, found.high) == pytest.approx(clopper_pearson(int(10 * value), 10, 0.95))
 

@@ -11,14 +11,7 @@ from theodolite.domain.errors import InputError
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.undefined_reasons import NO_DEFECT_RULE, NO_DIALOGUE_OF_BOTH_VERSIONS
 from theodolite.measurement.comparison import newcombe_difference
-from theodolite.measurement.sample_size import (
-    ASSUMED,
-    disagreement_share,
-    measured_shift,
-    n_for_flips,
-    n_for_rate,
-    sample_plan,
-)
+from theodolite.measurement.sample_size import ASSUMED, differing, measured_shift, n_for_flips, n_for_rate, sample_plan
 
 AGREEMENT = SampleWish(aim=SampleAim.AGREEMENT, size=0.05)
 
@@ -73,7 +66,7 @@ def test_people_are_compared_turn_by_turn():
     first, second = answers(1, "yes", "no", turn=1), answers(1, "yes", "yes", turn=2)
     both = DialogueAnswers(dialogue="1", scenario="s", cluster="", said=(*first.said, *second.said))
 
-    assert disagreement_share([both]) == (0.5, 2)
+    assert differing([both]) == (0.5, 2)
 
 
 def test_one_answer_per_dialogue_gives_newcombes_difference():

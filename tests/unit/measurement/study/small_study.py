@@ -60,7 +60,7 @@ class SmallStudy:
             "application": "bot",
             "scenario": "chat",
             "level": Level.MODEL_TESTING,
-            "tester_type": TesterType.SCRIPT,
+            "held_by": TesterType.SCRIPT,
             "pair_key": label,
             "cluster": cluster or label,
             "groups": groups or {},

@@ -27,8 +27,8 @@ def of_labels(*, people=(), judges=(), finals=(), **settings):
     ]
     for number in range(max(len(labels) for _, labels in columns)):
         study.session(f"d{number}")
-    for index, (kind, labels) in enumerate(columns):
-        name = f"{kind.value} {index}"
+    for place, (kind, labels) in enumerate(columns):
+        name = f"{kind.value} {place}"
         study.annotator(name, kind)
         for number, label in enumerate(labels):
             if label is not None:
@@ -234,7 +234,7 @@ def test_every_pair_of_judges_all_judges_and_each_panel_are_compared():
     assert exact == pairs
     together = [m.subject.annotators for m in found.measurements if m.measure == "fleiss_kappa"]
     assert together == [("a", "b", "c", "alone"), ("a", "b", "c")]
-    assert [(confusion.first, confusion.second) for confusion in found.confusions] == pairs
+    assert [(one.first, one.second) for one in found.confusions] == pairs
 
 
 def test_two_judges_without_a_panel_are_a_pair_and_no_group():
@@ -308,16 +308,12 @@ def measured(*names, guideline):
         study.session(label)
         for shift, name in enumerate(names):
             study.column(name, **{label: str(min(5, number + shift))})
-    return [
-        measurement
-        for measurement in measure_study(study.evidence()).measurements
-        if measurement.measure == "score_agreement"
-    ]
+    return [one for one in measure_study(study.evidence()).measurements if one.measure == "score_agreement"]
 
 
 def test_numbers_are_compared_by_distance_bias_and_rank():
     found = {
-        item.statistic: item.result.value for item in measured("ann", "ben", guideline=polite(scale=NUMBERS, value="1"))
+        one.statistic: one.result.value for one in measured("ann", "ben", guideline=polite(scale=NUMBERS, value="1"))
     }
 
     assert set(found) == {"rmse", "bias", "pearson", "spearman", "kendall"}
@@ -336,14 +332,14 @@ def found():
 
 
 def test_rater_models_include_judges_and_people(found):
-    assert [rater.annotator for rater in found.raters] == ["grounded", "anna", "ben"]
+    assert [one.annotator for one in found.raters] == ["grounded", "anna", "ben"]
     assert (found.guideline, found.question) == ("groundedness", "score")
     assert found.raters[1].labels == 30
     assert found.dialogues == 30
 
 
 def test_raters_with_perfect_agreement_fit_and_do_not_guess(found):
-    assert all(rater.fit > 0.9 and rater.looks > 0.8 for rater in found.raters)
+    assert all(one.fit > 0.9 and one.looks > 0.8 for one in found.raters)
 
 
 def test_errors_of_two_annotators_cannot_be_separated():

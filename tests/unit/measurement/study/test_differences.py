@@ -22,13 +22,8 @@ def found(findings, application, rule):
 def test_without_variants_each_application_is_compared_with_the_first():
     comparisons = findings_named("xstest").comparisons
 
-    assert {comparison.first.name for comparison in comparisons} == {"llama2orig"}
-    assert [comparison.second.name for comparison in comparisons] == [
-        "llama2new",
-        "mistralinstruct",
-        "mistralguard",
-        "gpt4",
-    ]
+    assert {one.first.name for one in comparisons} == {"llama2orig"}
+    assert [one.second.name for one in comparisons] == ["llama2new", "mistralinstruct", "mistralguard", "gpt4"]
 
 
 def test_a_difference_has_the_counts_of_both_rates_and_the_interval_of_its_pairs():
@@ -47,16 +42,14 @@ def test_a_difference_has_the_counts_of_both_rates_and_the_interval_of_its_pairs
 def test_a_variant_is_compared_with_its_application_only():
     evidence = evidence_named("xstest")
     applications = tuple(
-        replace(application, variant_of="mistralinstruct") if application.name == "mistralguard" else application
-        for application in evidence.study.applications
+        replace(one, variant_of="mistralinstruct") if one.name == "mistralguard" else one
+        for one in evidence.study.applications
     )
     changed = replace(evidence, study=replace(evidence.study, applications=applications))
 
     comparisons = comparisons_of(changed, findings_named("xstest").measurements)
 
-    assert [(comparison.first.name, comparison.second.name) for comparison in comparisons] == [
-        ("mistralinstruct", "mistralguard")
-    ]
+    assert [(one.first.name, one.second.name) for one in comparisons] == [("mistralinstruct", "mistralguard")]
 
 
 def test_a_single_application_has_no_comparison():
@@ -67,23 +60,23 @@ def test_a_gap_is_the_highest_minus_the_lowest_rate_of_the_report():
     findings = findings_named("xstest")
     gap = found(findings, "llama2orig", "withheld")
     shares = {
-        measurement.subject.group.value: measurement.result
-        for measurement in findings.measurements
-        if measurement.measure is Measure.DEFECT_RATE
-        and measurement.subject.group
-        and (measurement.subject.application, measurement.subject.rule) == ("llama2orig", "withheld")
-        and measurement.subject.annotator == "reference"
+        one.subject.group.value: one.result
+        for one in findings.measurements
+        if one.measure is Measure.DEFECT_RATE
+        and one.subject.group
+        and (one.subject.application, one.subject.rule) == ("llama2orig", "withheld")
+        and one.subject.annotator == "reference"
     }
 
-    assert {rate.value: rate.rate for rate in gap.rates} == shares
+    assert {one.value: one.rate for one in gap.rates} == shares
     assert gap.gap.value == pytest.approx(shares[gap.highest].value - shares[gap.lowest].value)
-    assert gap.gap.n == sum(rate.n for rate in gap.rates) == 250
+    assert gap.gap.n == sum(one.n for one in gap.rates) == 250
 
 
 def test_the_interval_of_a_gap_covers_all_pairs_of_groups():
     """Recomputed from counts: Wilson's intervals at Sidak's level for all pairs, each pair by square and add."""
     gap = found(findings_named("xstest"), "llama2orig", "withheld")
-    counts = [(rate.rate.count, rate.n) for rate in gap.rates]
+    counts = [(one.rate.count, one.n) for one in gap.rates]
     level = 0.95 ** (1 / math.comb(len(counts), 2))
     lows, highs = [], []
     for a, b in [pair for two in combinations(counts, 2) for pair in (two, two[::-1])]:
@@ -99,7 +92,7 @@ def test_the_interval_of_a_gap_covers_all_pairs_of_groups():
 
 def test_disagreement_among_people_leaves_no_gap():
     evidence, findings = evidence_named("xstest"), findings_named("xstest")
-    whole = next(measurement for measurement in findings.measurements if measurement.measure is Measure.DEFECT_RATE)
+    whole = next(one for one in findings.measurements if one.measure is Measure.DEFECT_RATE)
     pooled = replace(whole, subject=replace(whole.subject, annotators=(PEOPLE,)))
 
     (gap,) = group_gaps(evidence, [pooled])
@@ -110,14 +103,14 @@ def test_disagreement_among_people_leaves_no_gap():
 
 def test_groups_of_fewer_than_ten_dialogues_have_no_rate():
     evidence, findings = evidence_named("xstest"), findings_named("xstest")
-    whole = next(measurement for measurement in findings.measurements if measurement.measure is Measure.DEFECT_RATE)
+    whole = next(one for one in findings.measurements if one.measure is Measure.DEFECT_RATE)
     few = replace(whole, dialogues=whole.dialogues[:4], non_defects=whole.non_defects[-4:])
 
     (gap,) = group_gaps(evidence, [few])
 
     assert isinstance(gap.gap, Undefined)
     assert "10 labelled dialogues" in gap.gap.reason
-    assert {rate.rate for rate in gap.rates} == {None}
+    assert {one.rate for one in gap.rates} == {None}
     assert not isinstance(gap.gap, Estimate)
 
 
@@ -132,23 +125,19 @@ OPEN = {"open": ("llama2orig", "llama2new"), "guarded": ("mistralguard",)}
 def test_rates_of_types_are_the_sums_of_their_applications_and_groups():
     evidence = typed(Typology(by="type", applications=OPEN))
     expected: dict[tuple[str, str, str], list[int]] = {}
-    for measurement in findings_named("xstest").measurements:
-        if (
-            measurement.measure is Measure.DEFECT_RATE
-            and measurement.subject.group
-            and measurement.subject.annotator == "reference"
-        ):
-            kind = next((kind for kind, names in OPEN.items() if measurement.application in names), "")
-            sums = expected.setdefault((measurement.subject.rule, measurement.subject.group.value, kind), [0, 0])
-            sums[0] += measurement.result.count
-            sums[1] += measurement.result.n
+    for one in findings_named("xstest").measurements:
+        if one.measure is Measure.DEFECT_RATE and one.subject.group and one.subject.annotator == "reference":
+            kind = next((kind for kind, names in OPEN.items() if one.application in names), "")
+            sums = expected.setdefault((one.subject.rule, one.subject.group.value, kind), [0, 0])
+            sums[0] += one.result.count
+            sums[1] += one.result.n
 
     found = list(typology_rates(evidence))
 
     assert found
-    for item in found:
-        counts = expected[item.subject.rule, item.user_type, item.application_type]
-        assert [item.rate.count, item.rate.n] == counts
+    for one in found:
+        counts = expected[one.subject.rule, one.user_type, one.application_type]
+        assert [one.rate.count, one.rate.n] == counts
 
 
 def test_a_prompt_shared_by_several_applications_is_one_cluster():
@@ -165,18 +154,18 @@ def test_group_values_are_mapped_to_types_and_others_are_omitted():
     kinds = sorted({setting.groups["type"] for setting in evidence_named("xstest").answers.settings})
     evidence = typed(Typology(by="type", users={"first": tuple(kinds[:2])}, applications=OPEN))
 
-    assert {item.user_type for item in typology_rates(evidence)} == {"first", "not stated"}
+    assert {one.user_type for one in typology_rates(evidence)} == {"first", "not stated"}
 
 
 def test_rates_over_fewer_than_five_people_are_withheld():
     evidence = typed(Typology(by="type", applications=OPEN))
     settings = tuple(
-        replace(setting, tester_type=TesterType.PERSON, cluster=f"p{index % 4}")
-        for index, setting in enumerate(evidence.answers.settings)
+        replace(one, held_by=TesterType.PERSON, cluster=f"p{place % 4}")
+        for place, one in enumerate(evidence.answers.settings)
     )
     answers = replace(evidence.answers, settings=settings)
 
-    assert {item.rate for item in typology_rates(replace(evidence, answers=answers))} == {None}
+    assert {one.rate for one in typology_rates(replace(evidence, answers=answers))} == {None}
 
 
 def test_a_study_without_a_typology_has_no_such_rates():

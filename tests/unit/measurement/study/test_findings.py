@@ -67,7 +67,7 @@ def test_rates_come_before_agreement():
 CLAIM = Claim(text="Stays polite.", kind=ClaimKind.CAPABILITY, scripts=("a", "b"))
 
 
-def claim_tests_of(claim: Claim, *, guideline=None, judges=("judge",), **labels):
+def standings_of(claim: Claim, *, guideline=None, judges=("judge",), **labels):
     """Return how a claim stands after dialogues a to d, labelled by judges."""
     study = SmallStudy(connection=CALLABLE, guideline=guideline or polite())
     for label in "abcd":
@@ -92,7 +92,7 @@ def claim_tests_of(claim: Claim, *, guideline=None, judges=("judge",), **labels)
     ids=["none", "one", "one unlabelled", "unreadable", "others' scripts"],
 )
 def test_only_labelled_dialogues_of_its_scripts_count(labels, status, n, contradicting):
-    (test,) = claim_tests_of(CLAIM, **labels)
+    (test,) = standings_of(CLAIM, **labels)
 
     assert (test.status, test.n, test.contradicting) == (status, n, contradicting)
     assert (test.planned, test.rule, test.annotator) == (2, "impolite", "judge")
@@ -100,7 +100,7 @@ def test_only_labelled_dialogues_of_its_scripts_count(labels, status, n, contrad
 
 
 def test_each_annotator_has_a_separate_finding():
-    tests = claim_tests_of(CLAIM, judges=("one", "two"), a="yes", b="yes")
+    tests = standings_of(CLAIM, judges=("one", "two"), a="yes", b="yes")
 
     assert [(test.annotator, test.status) for test in tests] == [
         ("one", ClaimStatus.SUPPORTED),
@@ -112,19 +112,19 @@ def test_each_annotator_has_a_separate_finding():
     ("claim", "judges", "reason"),
     [
         (replace(CLAIM, scripts=()), ("judge",), "it names no scripts"),
-        (replace(CLAIM, rule="kind"), ("judge",), "it names `kind`, and the study has none that match"),
+        (replace(CLAIM, rule="kind"), ("judge",), "it names `kind`, and the study has none that this could be"),
         (replace(CLAIM, scripts=("z",)), ("judge",), "none of its scripts is in the plan"),
-        (CLAIM, (), "no one labels with polite"),
+        (CLAIM, (), "nobody labels by polite"),
     ],
 )
 def test_an_untested_claim_states_why(claim, judges, reason):
-    (test,) = claim_tests_of(claim, judges=judges, a="yes")
+    (test,) = standings_of(claim, judges=judges, a="yes")
 
     assert (test.status, test.reason) == (ClaimStatus.NOT_TESTED, reason)
 
 
 def test_a_rule_about_other_dialogues_does_not_test_a_claim():
-    (test,) = claim_tests_of(CLAIM, guideline=polite(among={"kind": "safe"}), a="yes")
+    (test,) = standings_of(CLAIM, guideline=polite(among={"kind": "safe"}), a="yes")
 
     assert (test.status, test.planned) == (ClaimStatus.NOT_TESTED, 0)
 
@@ -141,7 +141,7 @@ def test_a_rule_has_the_shortest_unambiguous_name(name, n):
 def test_a_claim_without_testable_dialogues_states_why():
     claim = Claim(text="Was trained on licensed texts.", kind=ClaimKind.CAPABILITY, untestable="No dialogue shows it.")
 
-    (test,) = claim_tests_of(claim, a="yes")
+    (test,) = standings_of(claim, a="yes")
 
     assert (test.status, test.reason, test.n) == (ClaimStatus.UNTESTABLE, "No dialogue shows it.", 0)
 
@@ -153,24 +153,24 @@ def met(*lines, proxy=PROXY, violation=Violation.PROHIBITED_RELEASED):
     """Return the evidence of dialogues, each a text `tester application label [level]`; `-` for no label."""
     study, at = SmallStudy(), {}
     study.annotator("ann")
-    for index, line in enumerate(lines):
+    for place, line in enumerate(lines):
         tester, application, label, *level = line.split()
-        study.session(f"d{index}", cluster=tester)
-        at[f"d{index}"] = {
+        study.session(f"d{place}", cluster=tester)
+        at[f"d{place}"] = {
             "application": application,
             "level": Level[level[0]] if level else Level.MODEL_TESTING,
             "pair_key": tester,
         }
         if label != "-":
-            study.answer("ann", f"d{index}", label)
+            study.answer("ann", f"d{place}", label)
     rule = replace(study.guideline.defect_rules[0], violation=violation)
     study.guideline = replace(study.guideline, defect_rules=(rule,))
-    return _assigned(study.evidence(), at, proxy)
+    return _placed(study.evidence(), at, proxy)
 
 
-def _assigned(evidence, at, proxy):
+def _placed(evidence, at, proxy):
     first = evidence.study.applications[0]
-    names = dict.fromkeys(index["application"] for index in at.values())
+    names = dict.fromkeys(place["application"] for place in at.values())
     applications = tuple(Application(name=name, connection=first.connection) for name in names)
     study = replace(evidence.study, applications=applications, scenarios=(Scenario(name="chat", proxy=proxy),))
     return changed(
@@ -270,10 +270,8 @@ def test_without_a_limit_no_tester_reaches_it(event):
 def test_guesses_are_compared_with_chance_and_withdrawals_are_counted(event):
     found = event_finding(event.study, event_record(event.store, event.study))
 
-    assert [(leak.rate.count, leak.rate.n, leak.chance) for leak in found.blinding if leak.level is None] == [
-        (2, 2, 0.5)
-    ]
-    assert [(item.kind, item.n_people, item.dialogues) for item in found.withdrawals] == [(Withdrawal.REMOVE, 1, 1)]
+    assert [(leak.rate.count, leak.rate.n, leak.chance) for leak in found.leaks if leak.level is None] == [(2, 2, 0.5)]
+    assert [(one.kind, one.n_people, one.dialogues) for one in found.withdrawals] == [(Withdrawal.REMOVE, 1, 1)]
 
 
 def test_languages_are_counted_by_presented_texts_without_withdrawals(event):
@@ -282,10 +280,7 @@ def test_languages_are_counted_by_presented_texts_without_withdrawals(event):
         event.sessions.update(session.key, lambda known, language=language: replace(known, language=language))
     found = event_finding(event.study, event_record(event.store, event.study))
 
-    assert [(item.language, item.n_sessions, item.n_dialogues) for item in found.languages] == [
-        ("de", 1, 1),
-        ("", 1, 1),
-    ]
+    assert [(one.language, one.n_sessions, one.n_dialogues) for one in found.languages] == [("de", 1, 1), ("", 1, 1)]
 
 
 def test_without_participants_there_is_no_event_finding(event):

@@ -26,11 +26,11 @@ def judged(labels=("d1", "d2", "d3"), labelling=LEAD, **parts):
     return study
 
 
-def mark(study, index, **more):
+def mark(study, place, **more):
     """Change an annotation; its answers are those that its votes come to."""
     if "votes" in more:
         more = {"answers": majority(more["votes"], study.guideline), **more}
-    study.annotations[index] = replace(study.annotations[index], **more)
+    study.annotations[place] = replace(study.annotations[place], **more)
 
 
 def cast(*values):
@@ -51,7 +51,7 @@ def only(study):
 
 
 def quoting(*verified):
-    quotes = tuple(Quote(turn=1, text="Hi", verified=item) for item in verified)
+    quotes = tuple(Quote(turn=1, text="Hi", verified=each) for each in verified)
     return (Answer(question="label", outcome=Outcome.ANSWERED, value="yes", evidence=quotes),)
 
 
@@ -65,8 +65,8 @@ def test_unverified_quotes_are_counted_with_their_dialogues():
 
 def test_control_questions_are_counted_by_result():
     study = judged(("d1", "d2", "d3", "d4"))
-    for index, state in enumerate([Control.PASSED, Control.FAILED, Control.UNANSWERED, Control.NOT_ASKED]):
-        mark(study, index, control=state)
+    for place, state in enumerate([Control.PASSED, Control.FAILED, Control.UNANSWERED, Control.NOT_ASKED]):
+        mark(study, place, control=state)
 
     assert (only(study).control_passed, only(study).control_failed, only(study).control_unanswered) == (1, ("d2",), 1)
 
@@ -85,8 +85,8 @@ def test_a_judge_with_one_reading_has_no_votes():
 
 def test_votes_are_summed_and_distinguished():
     study = judged()
-    for index, values in enumerate([("yes", "yes"), ("yes", "no", "no", "no"), ("no", "yes", None, None)]):
-        mark(study, index, votes=cast(*values))
+    for place, values in enumerate([("yes", "yes"), ("yes", "no", "no", "no"), ("no", "yes", None, None)]):
+        mark(study, place, votes=cast(*values))
     votes = only(study).votes
 
     assert (votes.dialogues, votes.cast, votes.split, votes.tied) == (3, 10, ("d2", "d3"), ("d3",))
@@ -114,8 +114,8 @@ def test_single_readings_and_majorities_give_two_rates():
 
 def test_more_dialogues_are_recommended_with_numbers_where_they_are_better():
     study = judged(tuple(f"d{n}" for n in range(20)))
-    for index in range(20):
-        mark(study, index, votes=cast(*(["no"] * 5 if index % 4 == 0 else ["yes"] * 5)))
+    for place in range(20):
+        mark(study, place, votes=cast(*(["no"] * 5 if place % 4 == 0 else ["yes"] * 5)))
     advice = only(study).votes.advice
 
     assert advice.samples_do_better
@@ -127,8 +127,8 @@ def test_a_judge_that_always_refuses_has_no_rate():
     refused = tuple(
         Vote(replicate=n, answers=(Answer(question="label", outcome=Outcome.REFUSED, replicate=n),)) for n in (1, 2)
     )
-    for index in range(2):
-        mark(study, index, votes=refused)
+    for place in range(2):
+        mark(study, place, votes=refused)
     votes = only(study).votes
 
     numbers = [votes.by_single_votes, votes.by_majorities, votes.flip_rate, votes.retest_alpha]

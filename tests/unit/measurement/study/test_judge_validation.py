@@ -115,20 +115,16 @@ def crowd():
 
 def figures(evidence, people):
     return {
-        item.measure: item
-        for item in ceiling_figures(evidence, evidence.study.guideline("groundedness"), people, "grounded")
+        one.measure: one
+        for one in ceiling_figures(evidence, evidence.study.guideline("groundedness"), people, "grounded")
     }
 
 
 def test_many_people_form_one_pool_instead_of_all_pairs(crowd):
-    found = [
-        measurement
-        for measurement in validate_judge(crowd, "grounded").measurements
-        if measurement.subject.is_human_ceiling
-    ]
+    found = [one for one in validate_judge(crowd, "grounded").measurements if one.subject.is_human_ceiling]
 
-    assert [item.measure for item in found] == ["agreement_with_people", "agreement_among_people", "nearer_than_people"]
-    assert {item.subject.n_people for item in found} == {6}
+    assert [one.measure for one in found] == ["agreement_with_people", "agreement_among_people", "nearer_than_people"]
+    assert {one.subject.n_people for one in found} == {6}
 
 
 def test_perfect_human_agreement_is_a_ceiling_above_an_erring_judge():
@@ -148,8 +144,8 @@ def test_unparseable_verdicts_are_counted_and_excluded(crowd):
 
 def test_a_few_people_are_compared_pair_by_pair(crowd):
     pairs = {
-        item.subject.annotators
-        for item in ceiling_figures(crowd, crowd.study.guideline("groundedness"), CROWD[:3], "grounded")
+        one.subject.annotators
+        for one in ceiling_figures(crowd, crowd.study.guideline("groundedness"), CROWD[:3], "grounded")
     }
 
     assert pairs == {(CROWD[0], CROWD[1]), (CROWD[0], CROWD[2]), (CROWD[1], CROWD[2])}
@@ -161,7 +157,7 @@ def test_people_without_labels_give_no_ceiling(crowd):
 
 def by_group(evidence):
     found = group_figures(evidence, evidence.study.guideline("groundedness"), "grounded")
-    return {item.subject.annotator_group.value: item for item in found}
+    return {one.subject.annotator_group.value: one for one in found}
 
 
 @pytest.fixture(scope="module")
@@ -173,19 +169,15 @@ def test_a_judge_is_compared_with_each_group_of_three_or_more(evidence):
     found = by_group(evidence)
 
     assert list(found) == ["old", "young"]
-    assert {item.subject.n_people for item in found.values()} == {3}
+    assert {one.subject.n_people for one in found.values()} == {3}
     assert all(
-        item.subject.annotator == "grounded" and item.subject.annotator_group.name == "age" for item in found.values()
+        one.subject.annotator == "grounded" and one.subject.annotator_group.name == "age" for one in found.values()
     )
 
 
 def test_a_judge_that_mirrors_a_group_agrees_with_that_group_only(evidence):
-    judged = {
-        annotation.dialogue: annotation.answers[0].value
-        for annotation in evidence.archive.annotations()
-        if annotation.unit
-    }
-    labelled = [annotation.dialogue for annotation in evidence.archive.annotations() if annotation.annotator == OLD[0]]
+    judged = {one.dialogue: one.answers[0].value for one in evidence.archive.annotations() if one.unit}
+    labelled = [one.dialogue for one in evidence.archive.annotations() if one.annotator == OLD[0]]
     says = [judged[key] for key in labelled]
     follows = by_group(grouped_evidence(lambda person, n: says[n] or "1" if person in OLD else split(person, n)))
 
@@ -216,8 +208,6 @@ def test_a_validation_report_includes_group_comparisons():
     evidence = labelled_evidence(lambda said: said or "1", people=OLD)
     found = validate_judge(replace(evidence, annotator_attributes={"age": AGE}), "grounded")
 
-    assert [
-        measurement.subject.annotator_group.value
-        for measurement in found.measurements
-        if measurement.measure == "cross_agreement"
-    ] == ["old"]
+    assert [one.subject.annotator_group.value for one in found.measurements if one.measure == "cross_agreement"] == [
+        "old"
+    ]

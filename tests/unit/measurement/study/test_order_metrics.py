@@ -97,7 +97,7 @@ def test_a_judge_is_ranked_against_final_labels_if_available():
 def test_several_people_are_ranked_each_and_by_their_mean():
     found = order_metrics(scored(judge=EIGHT, ann=RISING, ben=tuple(reversed(RISING))).evidence()).rankings
 
-    assert [item.human for item in found] == ["ann", "ben", "people"]
+    assert [one.human for one in found] == ["ann", "ben", "people"]
 
 
 def test_a_ranking_of_fewer_than_eight_dialogues_is_undefined():
@@ -111,11 +111,11 @@ def test_a_ranking_of_fewer_than_eight_dialogues_is_undefined():
 def test_the_worst_scores_are_listed_with_their_reasons():
     study = scored(judge=(5, 1, 5, 2, 5, 5, 5, 5))
     first, *rest = study.annotations
-    study.annotations = [first, *(replace(item, answers=_reasoned(item)) for item in rest)]
+    study.annotations = [first, *(replace(one, answers=_reasoned(one)) for one in rest)]
 
     (found,) = order_metrics(study.evidence()).sequences
 
-    assert [(item.dialogue, item.value, item.reason) for item in found.worst] == [
+    assert [(one.dialogue, one.value, one.reason) for one in found.worst] == [
         ("d02", 1.0, "because of 1"),
         ("d04", 2.0, "because of 2"),
     ]
@@ -143,7 +143,7 @@ def test_high_scores_are_the_worst_ones_where_the_rule_says_so():
     (found,) = order_metrics(scored(guideline=guideline, judge=RISING).evidence()).sequences
 
     assert found.higher_is_worse
-    assert [item.value for item in found.worst] == [5, 5, 5, 4, 3]
+    assert [one.value for one in found.worst] == [5, 5, 5, 4, 3]
 
 
 def test_earlier_runs_precede_the_current_one():
@@ -161,7 +161,7 @@ def test_earlier_runs_precede_the_current_one():
 
     (found,) = order_metrics(replace(evidence, earlier_scores=(earlier,))).sequences
 
-    assert [(run.run, run.n, run.n_missing, run.is_same_annotator) for run in found.runs] == [
+    assert [(one.run, one.n, one.n_missing, one.is_same_annotator) for one in found.runs] == [
         (0, 3, 1, False),
         (1, 8, 0, True),
     ]
@@ -189,17 +189,17 @@ def sat() -> Evidence:
     """Return evidence of two people of whom every second sitting asked in reverse."""
     evidence = labelled_evidence(lambda said: said or "1", people=("anna", "ben"))
     kept, number = [], dict.fromkeys(("anna", "ben"), 0)
-    for annotation in evidence.archive.annotations():
-        if annotation.annotator in number:
-            number[annotation.annotator] += 1
-            order = ShownOrder(options=number[annotation.annotator] % 2 == 0, dialogues=False)
-            annotation = replace(annotation, shown=order, annotation_no=number[annotation.annotator])  # noqa: PLW2901  # the same, sat
-        kept.append(annotation)
+    for one in evidence.archive.annotations():
+        if one.annotator in number:
+            number[one.annotator] += 1
+            order = ShownOrder(options=number[one.annotator] % 2 == 0, dialogues=False)
+            one = replace(one, shown=order, sitting=number[one.annotator])  # noqa: PLW2901  # the same, sat
+        kept.append(one)
     return changed(evidence, annotations=tuple(kept))
 
 
 def test_order_metrics_of_people_follow_the_order_of_their_sessions() -> None:
-    found = {item.factor: item for item in order_findings(sat()) if not item.annotator}
+    found = {one.factor: one for one in order_findings(sat()) if not one.annotator}
     assert set(found) == {OrderFactor.QUEUE, OrderFactor.PREVIOUS}
     assert found[OrderFactor.QUEUE].n_annotators == 2
     assert found[OrderFactor.QUEUE].first.n + found[OrderFactor.QUEUE].second.n == 60
@@ -210,18 +210,14 @@ def suggested(n_shown: int) -> Evidence:
     """Return evidence of two people who labelled thirty dialogues and saw suggestions of a judge in some."""
     evidence = labelled_evidence(lambda said: said or "1", people=("anna", "ben"))
     (sample,) = evidence.samples
-    shown = {dialogue.dialogue: number < n_shown for number, dialogue in enumerate(sample.dialogues)}
+    shown = {one.dialogue: number < n_shown for number, one in enumerate(sample.dialogues)}
     annotations = tuple(
-        replace(
-            annotation,
-            shown=ShownOrder(suggestions=shown[annotation.dialogue]),
-            annotation_no=1 + list(shown).index(annotation.dialogue),
-        )
-        if annotation.annotator in {"anna", "ben"}
-        else annotation
-        for annotation in evidence.archive.annotations()
+        replace(one, shown=ShownOrder(suggestions=shown[one.dialogue]), sitting=1 + list(shown).index(one.dialogue))
+        if one.annotator in {"anna", "ben"}
+        else one
+        for one in evidence.archive.annotations()
     )
-    judge = next(annotator.name for annotator in evidence.study.annotators if not annotator.by_hand)
+    judge = next(one.name for one in evidence.study.annotators if not one.by_hand)
     process = AnnotationProcess(pre_annotation=PreAnnotation(judge=judge))
     found = changed(evidence, annotations=annotations, study=replace(evidence.study, annotation=process))
     return replace(found, samples=evidence.samples, drawn=evidence.drawn)
@@ -229,7 +225,7 @@ def suggested(n_shown: int) -> Evidence:
 
 def test_effects_of_suggestions_are_measured_beside_orders() -> None:
     evidence = suggested(10)
-    answers, agreement = (item for item in order_findings(evidence) if item.factor is OrderFactor.SUGGESTIONS)
+    answers, agreement = (one for one in order_findings(evidence) if one.factor is OrderFactor.SUGGESTIONS)
 
     assert (answers.first.n, answers.second.n) == (40, 20)
     assert agreement.measured == "share of answers equal to the judge's"
@@ -245,7 +241,7 @@ def test_blind_evidence_excludes_labels_with_suggestions_and_their_final_labels(
 
     dropped = positions(evidence, "anna") - positions(blind, "anna")
     (sample,) = evidence.samples
-    assert dropped == {evidence.drawn[dialogue.dialogue] for dialogue in sample.dialogues[:10]}
+    assert dropped == {evidence.drawn[one.dialogue] for one in sample.dialogues[:10]}
     assert positions(evidence, "ben") - positions(blind, "ben") == dropped
     assert len(positions(blind, "anna")) == 20
     assert not any(blind.answers.has_annotation(position, "anna") for position in dropped)
@@ -259,7 +255,7 @@ def test_labels_with_suggestions_count_in_rates_and_not_in_agreement() -> None:
     all_labels = measure_study(suggested(0)).measurements
 
     def n_of(found: Sequence[Measurement], measure: Measure) -> set[int]:
-        return {item.result.n for item in found if item.measure is measure}
+        return {one.result.n for one in found if one.measure is measure}
 
     assert max(n_of(measured, Measure.EXACT_AGREEMENT)) == 20
     assert max(n_of(all_labels, Measure.EXACT_AGREEMENT)) == 30
@@ -272,8 +268,8 @@ def test_imported_labels_have_no_order_metrics() -> None:
 
 def test_order_metrics_of_repeated_readings_follow_the_order_of_labels() -> None:
     study = judged(("d1", "d2", "d3"))
-    for index, values in enumerate([("yes", "no"), ("yes", "no"), ("no", "no")]):
-        mark(study, index, votes=cast(*values))
+    for place, values in enumerate([("yes", "no"), ("yes", "no"), ("no", "no")]):
+        mark(study, place, votes=cast(*values))
     (effect,) = order_findings(study.evidence())
     assert (effect.annotator, effect.factor) == ("judge", OrderFactor.OPTIONS)
     assert dict(effect.first.given) == {"yes": 2, "no": 1}
@@ -281,15 +277,15 @@ def test_order_metrics_of_repeated_readings_follow_the_order_of_labels() -> None
     assert (effect.n_annotators, effect.n_dialogues) == (1, 3)
 
 
-def looked_at(groups=(), **positions):
+def looked_at(groups=(), **places):
     """Return the evidence of a study whose dialogues were held at some levels by some testers."""
     study = SmallStudy(groups=groups)
     study.annotator("ann")
-    for label in positions:
+    for label in places:
         study.session(label, groups={"kind": "x"})
-    study.column("ann", **dict.fromkeys(positions, "no"))
+    study.column("ann", **dict.fromkeys(places, "no"))
     evidence = study.evidence()
-    moved = [replace(s, level=positions[s.label][0], tester_type=positions[s.label][1]) for s in evidence.sessions]
+    moved = [replace(s, level=places[s.label][0], held_by=places[s.label][1]) for s in evidence.sessions]
     return changed(evidence, sessions=tuple(moved))
 
 
@@ -331,4 +327,4 @@ def test_splits_by_group_keep_conditions_separate():
 def test_conditions_are_sorted_by_level():
     found = conditions(looked_at(d1=PERSON, d2=SCRIPT, d3=SIMULATED).sessions)
 
-    assert [(condition.level, condition.tester_type) for condition in found] == [SCRIPT, SIMULATED, PERSON]
+    assert [(condition.level, condition.held_by) for condition in found] == [SCRIPT, SIMULATED, PERSON]

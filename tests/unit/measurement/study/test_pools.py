@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.pooled import pooled_evidence
-from tests.fakes.report import assets, reading_aids
+from tests.fakes.report import assets, words
 from theodolite.domain.annotator import PEOPLE
 from theodolite.domain.answer_rules import annotators_of, labels_of
 from theodolite.domain.estimate import Undefined
@@ -17,14 +17,14 @@ from theodolite.measurement.study.trees import tree_leaves
 from theodolite.measurement.trees.construction import TreeSources, build_design
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import disposition_text, dispositions_of
+from theodolite.reporting.queries.dispositions import account_text, accounts_of
 from theodolite.reporting.terminal.summary import summary_text
 
 
 def rates(evidence):
     """Return the defect rates by the name of their annotator."""
     found = measure_study(evidence).measurements
-    return {item.subject.annotator: item for item in found if item.measure is Measure.DEFECT_RATE}
+    return {one.subject.annotator: one for one in found if one.measure is Measure.DEFECT_RATE}
 
 
 def test_the_rate_of_a_pool_is_over_dialogues_and_counts_each_label():
@@ -46,10 +46,10 @@ def test_a_final_label_replaces_human_labels():
 def test_only_assigned_dialogues_can_be_missing():
     found = rates(pooled_evidence(open_=[("eve", "d6")]))
 
-    assert {name: item.outcomes.planned for name, item in found.items()} == {
+    assert {name: one.outcomes.planned for name, one in found.items()} == {
         PEOPLE: 6, "ann": 2, "ben": 2, "cleo": 2, "dan": 2, "eve": 3,
     }  # fmt: skip
-    assert {name: item.outcomes.missing for name, item in found.items() if item.outcomes.missing} == {
+    assert {name: one.outcomes.missing for name, one in found.items() if one.outcomes.missing} == {
         PEOPLE: 1, "ann": 1, "eve": 1,
     }  # fmt: skip
 
@@ -75,13 +75,13 @@ JUDGED = {"d1": "yes", "d2": "yes", "d3": "no", "d4": "no", "d5": "yes", "d6": "
 def test_beside_a_judge_a_pool_has_its_own_headline_row():
     evidence = pooled_evidence(judged=JUDGED)
     found = [
-        (measurement.subject.rule, measurement.subject.annotator, measurement.result.n)
-        for measurement in measure_study(evidence).measurements
-        if measurement.measure is Measure.DEFECT_RATE and measurement.subject.annotator in {"words", PEOPLE}
+        (one.subject.rule, one.subject.annotator, one.result.n)
+        for one in measure_study(evidence).measurements
+        if one.measure is Measure.DEFECT_RATE and one.subject.annotator in {"words", PEOPLE}
     ]
 
     assert found == [("defect", "words", 6), ("defect", PEOPLE, 5), ("harmful", PEOPLE, 0)]
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
     assert "3 of 6" in text
     assert "1.5 of 5" in text
     assert "cleo" not in text
@@ -90,9 +90,9 @@ def test_beside_a_judge_a_pool_has_its_own_headline_row():
 def test_beside_a_judge_a_pool_has_its_own_disposition():
     evidence = pooled_evidence(judged=JUDGED)
 
-    accounts = dispositions_of(evidence.study, cases_of(evidence.answers))
+    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
 
-    assert [disposition_text(account) for account in accounts] == [
+    assert [account_text(account) for account in accounts] == [
         "6 planned: 6 judged, 0 failed, 0 missing",
         "6 planned: 5 labelled by people, 1 missing",
     ]
@@ -102,22 +102,18 @@ def test_people_who_label_the_sample_of_a_judge_are_not_a_pool():
     evidence = pooled_evidence(judged=JUDGED, is_representative=False)
 
     assert PEOPLE not in rates(evidence)
-    assert [item.annotators for item in dispositions_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
+    assert [one.annotators for one in accounts_of(evidence.study, cases_of(evidence.answers))] == [("words",)]
 
 
 def test_agreement_of_judge_and_pool_is_the_share_of_its_labels():
     evidence = pooled_evidence(judged=JUDGED)
-    (agreement,) = (
-        measurement
-        for measurement in measure_study(evidence).measurements
-        if measurement.subject.annotators == (PEOPLE, "words")
-    )
+    (agreement,) = (one for one in measure_study(evidence).measurements if one.subject.annotators == (PEOPLE, "words"))
 
     # d1 2 of 2, d2 1 of 2, d3 and d4 2 of 2, d5 0 of 1
     assert agreement.measure is Measure.EXACT_AGREEMENT
     assert (agreement.result.value, agreement.result.n) == (pytest.approx(3.5 / 5), 5)
     assert agreement.result.low < agreement.result.value < agreement.result.high
-    text = " ".join(summary_text(evidence, measure_study(evidence), facts(), reading_aids()).split())
+    text = " ".join(summary_text(evidence, measure_study(evidence), facts(), words()).split())
     assert "label: words (not validated) agrees with people on 3.5 of 5 dialogues." in text
 
 
@@ -147,15 +143,15 @@ def test_a_dialogue_is_listed_by_its_defect_label():
 
 def test_the_disposition_adds_up_to_the_plan():
     evidence = pooled_evidence()
-    (account,) = dispositions_of(evidence.study, cases_of(evidence.answers))
+    (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
 
-    assert disposition_text(account) == "6 planned: 5 labelled by people, 1 missing"
+    assert account_text(account) == "6 planned: 5 labelled by people, 1 missing"
 
 
 def test_the_screen_has_one_row_for_all_people():
     evidence = pooled_evidence()
 
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
 
     assert "1.5 of 5" in text
     assert "cleo" not in text
@@ -166,7 +162,7 @@ def test_the_report_collapses_the_rows_of_single_people():
 
     page = report_html(evidence, measure_study(evidence), facts(), assets())
 
-    assert page.index("all people") < page.index("By annotator (5)") < page.index("By ben")
+    assert page.index("all people") < page.index("The same by each annotator (5)") < page.index("By ben")
 
 
 def test_a_tree_counts_a_dialogue_without_annotator_once():

@@ -242,7 +242,7 @@ ATTEMPTS = {
 }
 
 
-def attacked(tester_type=TesterType.SIMULATED_USER, **outcomes):
+def attacked(held_by=TesterType.SIMULATED_USER, **outcomes):
     """Return the evidence of attacks by role play; `None` for those that were not held."""
     study = SmallStudy()
     study.annotator("ann")
@@ -253,7 +253,7 @@ def attacked(tester_type=TesterType.SIMULATED_USER, **outcomes):
     study.guideline = replace(study.guideline, defect_rules=(rule,))
     evidence = study.evidence()
     attack = Attack(key="role_play/it", strategy="role_play", aim=Aim(key="it", ask="Tell me"))
-    at = {"level": Level.RED_TEAMING, "tester_type": tester_type}
+    at = {"level": Level.RED_TEAMING, "held_by": held_by}
     return changed(
         evidence,
         sessions=tuple(replace(s, tester=attack, **at) for s in evidence.sessions),
@@ -278,7 +278,7 @@ def test_tries_attempts_refinements_and_successes_are_counted():
 
 def test_without_signs_success_is_unknown():
     (tally,) = measure_study(attacked(d1="withheld", d2="withheld")).strategies
-    (by_people,) = measure_study(attacked(d1="withheld", d2="withheld", tester_type=TesterType.PERSON)).strategies
+    (by_people,) = measure_study(attacked(d1="withheld", d2="withheld", held_by=TesterType.PERSON)).strategies
 
     assert tally.success == Undefined(
         reason="The scenario has no signs of a release.", n=2, unit=DIALOGUES, method="wilson"
@@ -300,11 +300,11 @@ def test_without_completed_sessions_there_is_no_share():
 
 def test_people_and_simulated_red_teamers_are_counted_separately():
     both = attacked(d1="released", d2="withheld")
-    sessions = (both.sessions[0], replace(both.sessions[1], tester_type=TesterType.PERSON))
+    sessions = (both.sessions[0], replace(both.sessions[1], held_by=TesterType.PERSON))
 
     tallies = measure_study(changed(both, sessions=sessions)).strategies
 
-    assert [(tally.tester_type, tally.tries) for tally in tallies] == [("simulated user", 1), ("person", 1)]
+    assert [(tally.held_by, tally.tries) for tally in tallies] == [("simulated user", 1), ("person", 1)]
 
 
 def test_without_strategies_the_list_is_empty():

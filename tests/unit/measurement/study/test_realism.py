@@ -13,7 +13,7 @@ from theodolite.domain.dialogue import Ending, Level, TesterType
 from theodolite.domain.estimate import Estimate, Measurement, Outcomes, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject, GroupValue, Measure
 from theodolite.domain.evidence import listed_evidence
-from theodolite.domain.findings.realism import GroupCover, RoleBreak, RoleBreakKind, StyleMark, StyleSummary
+from theodolite.domain.findings.realism import GroupCover, RoleBreak, RoleBreakKind, SpokenSide, StyleMark
 from theodolite.domain.persona import Persona, Strategy
 from theodolite.domain.run import Run, RunState
 from theodolite.domain.scenario import Scenario
@@ -38,11 +38,11 @@ BOTH = study(applications=(live(), recorded()))
 EVIDENCE = listed_evidence(BOTH, RUN, sessions_of(BOTH, *(recording(f"r{n}") for n in range(4))))
 
 
-def side(tester_type, values, *, clusters=None, applications=("bot",), groups=None):
-    return StyleSummary(
+def side(held_by, values, *, clusters=None, applications=("bot",), groups=None):
+    return SpokenSide(
         scenario="shop",
         level=Level.MODEL_TESTING,
-        tester_type=tester_type,
+        held_by=held_by,
         marks=dict.fromkeys(StyleMark, values),
         clusters=clusters or [str(n) for n in range(len(values))],
         applications=applications,
@@ -52,7 +52,7 @@ def side(tester_type, values, *, clusters=None, applications=("bot",), groups=No
 
 def compared(people, simulated, measurements=()):
     """Return the one comparison of two sides."""
-    (found,) = realisms(replace(EVIDENCE, style_summaries=(people, simulated)), measurements)
+    (found,) = realisms(replace(EVIDENCE, spoken=(people, simulated)), measurements)
     return found
 
 
@@ -126,9 +126,9 @@ def rate(application, defects, sound, unmeasured=(), group=None):
     )
 
 
-def labels(tester_type):
+def labels(held_by):
     sessions = EVIDENCE.sessions
-    return [sessions.label(n) for n in range(len(sessions)) if sessions.setting(n).tester_type is tester_type]
+    return [sessions.label(n) for n in range(len(sessions)) if sessions.setting(n).held_by is held_by]
 
 
 def test_rates_of_different_applications_are_shown_together():
@@ -144,12 +144,12 @@ def test_rates_of_different_applications_are_shown_together():
 
     assert (first.subject.application, first.people) == ("old", given[0].result)
     assert (second.subject.application, second.simulated) == ("bot", given[1].result)
-    assert all(isinstance(item, Undefined) for item in (first.simulated, second.people, first.difference))
+    assert all(isinstance(one, Undefined) for one in (first.simulated, second.people, first.difference))
 
 
 def test_a_rate_over_both_sides_is_split():
     old, new = labels(TesterType.RECORDED), labels(TesterType.SIMULATED_USER)
-    sides = (side(tester_type, [1.0, 2.0]) for tester_type in (TesterType.RECORDED, TesterType.SIMULATED_USER))
+    sides = (side(held_by, [1.0, 2.0]) for held_by in (TesterType.RECORDED, TesterType.SIMULATED_USER))
 
     (found,) = compared(*sides, [rate("bot", [old[0], new[0]], [*old[1:], *new[1:]])]).rates
 
@@ -188,9 +188,7 @@ def test_style_markers_of_one_prompt_are_counted(mark, prompt, value):
 
 def test_a_dialogue_is_averaged_over_its_prompts():
     looked = book()
-    looked.look(
-        dialogue(turn(1, "Hi?"), turn(2, "you two there"), tester_type=TesterType.RECORDED, groups={"kind": "a"})
-    )
+    looked.look(dialogue(turn(1, "Hi?"), turn(2, "you two there"), held_by=TesterType.RECORDED, groups={"kind": "a"}))
     (side,) = looked.sides()
 
     assert {mark: list(values) for mark, values in side.marks.items()} == {
@@ -206,7 +204,7 @@ def test_a_dialogue_is_averaged_over_its_prompts():
 
 def test_a_fixed_first_prompt_is_excluded_from_style():
     looked, played = book(), Persona(key="p", name="Ana", group="g", text="", goal="", model="user", starter="Hello.")
-    looked.look(dialogue(turn(1, "Hello."), tester_type=TesterType.SIMULATED_USER, persona=played))
+    looked.look(dialogue(turn(1, "Hello."), held_by=TesterType.SIMULATED_USER, persona=played))
     (side,) = looked.sides()
 
     assert list(side.marks[StyleMark.TURNS]) == [1]
@@ -215,15 +213,15 @@ def test_a_fixed_first_prompt_is_excluded_from_style():
 
 def test_withheld_texts_and_scripts_are_excluded():
     looked = book()
-    looked.look(dialogue(turn(1, "", "", withheld="harmful"), tester_type=TesterType.RECORDED))
-    looked.look(dialogue(tester_type=TesterType.SCRIPT))
+    looked.look(dialogue(turn(1, "", "", withheld="harmful"), held_by=TesterType.RECORDED))
+    looked.look(dialogue(held_by=TesterType.SCRIPT))
 
     assert looked.sides() == ()
 
 
 def test_nothing_is_stored_if_only_one_side_is_planned():
     looked = RealismBook(sessions_of(study()))
-    looked.look(dialogue(tester_type=TesterType.SIMULATED_USER))
+    looked.look(dialogue(held_by=TesterType.SIMULATED_USER))
 
     assert looked.sides() == ()
 
@@ -242,9 +240,7 @@ def test_red_teamers_are_compared_with_red_teamers():
 def said(*prompts, label="d001", **more):
     """Return a dialogue in which a simulated user says some texts."""
     turns = (turn(number, prompt) for number, prompt in enumerate(prompts, start=1))
-    return dialogue(
-        *turns, label=label, **{"tester_type": TesterType.SIMULATED_USER, "ending": Ending.TURN_LIMIT, **more}
-    )
+    return dialogue(*turns, label=label, **{"held_by": TesterType.SIMULATED_USER, "ending": Ending.TURN_LIMIT, **more})
 
 
 def checks(*dialogues, limit=4):
@@ -302,7 +298,7 @@ def test_messages_of_people_are_not_role_breaks(prompt):
 @pytest.mark.parametrize("kind", LAPSES)
 def test_a_role_break_of_a_model_is_found_and_classified_once(kind):
     for prompt in LAPSES[kind]:
-        assert [item for item, _, _ in found(said(prompt, "And the price?"))] == [kind], prompt
+        assert [one for one, _, _ in found(said(prompt, "And the price?"))] == [kind], prompt
 
 
 def test_similar_phrases_without_a_role_break_are_not_found():
@@ -354,7 +350,7 @@ def test_an_unsupported_language_is_reported_with_the_number_of_checked_dialogue
 def test_only_model_written_messages_of_an_attack_are_checked_for_refusals():
     refusal = "I'm sorry, but I can't help with that."
     attack = said("Bye!", refusal, refusal, strategies=(Strategy(name="adaptive", dialogue="u"),))
-    by_model = replace(attack, turns=tuple(replace(item, prompt_at=item.number) for item in attack.turns))
+    by_model = replace(attack, turns=tuple(replace(one, prompt_at=one.number) for one in attack.turns))
 
     assert checks(attack) == {}
     assert found(by_model) == [
@@ -407,7 +403,7 @@ def test_a_fixed_first_prompt_is_part_of_the_study():
 
 
 def test_only_simulated_users_are_checked():
-    assert checks(said("As an AI", "b", tester_type=TesterType.PERSON)) == {}
+    assert checks(said("As an AI", "b", held_by=TesterType.PERSON)) == {}
 
 
 def test_a_rule_without_matches_is_reported_with_the_number_of_checked_dialogues():
@@ -419,7 +415,7 @@ def test_a_rule_without_matches_is_reported_with_the_number_of_checked_dialogues
 
 @pytest.mark.parametrize("n", [0, 1, 256, 600])
 def test_stored_role_breaks_are_returned_unchanged_and_as_often_as_requested(n):
-    given = [RoleBreak(dialogue=f"d{index}", turn=index + 1, words="so\u00df\ud800\n" * index) for index in range(n)]
+    given = [RoleBreak(dialogue=f"d{place}", turn=place + 1, words="so\u00df\ud800\n" * place) for place in range(n)]
     packed = PackedLapses()
     for role_break in given:
         packed.append(role_break)

@@ -26,7 +26,7 @@ def test_answers_are_described_by_application_and_levels_are_separate():
 
     assert (first.level, first.n, first.n_people) == (Level.RED_TEAMING, 1, 1)
     assert (second.level, second.n, second.n_people) == (Level.FIELD_TESTING, 8, 4)
-    spread = next(item for item in second.spreads if (item.question, item.application) == ("bad", "green"))
+    spread = next(one for one in second.spreads if (one.question, one.application) == ("bad", "green"))
     assert (spread.counts["6"], spread.quartiles, spread.top.value) == (4, ("6", "6", "6"), 1.0)
     assert spread.top_labels == ("6", "7")
 
@@ -41,7 +41,7 @@ def test_drafts_and_other_versions_are_counted_and_excluded():
 
 def test_applications_are_compared_within_testers_with_adjusted_p_values():
     (found,) = response_findings(evidence(*BOTH))
-    contrast = next(item for item in found.contrasts if item.question == "bad")
+    contrast = next(one for one in found.contrasts if one.question == "bad")
 
     assert (contrast.first, contrast.second, contrast.test.effect) == ("blue", "green", 1.0)
     assert contrast.test.p_value == pytest.approx(2 / 16)
@@ -51,7 +51,7 @@ def test_applications_are_compared_within_testers_with_adjusted_p_values():
 def test_an_unopened_follow_up_does_not_apply_and_each_selected_label_counts():
     chosen = (said("seen", "yes"), said("kinds", "rude"), said("kinds", "slow"))
     (found,) = response_findings(evidence(response("p", "blue", 1, more=chosen), response("q", "blue", 1)))
-    spread = next(item for item in found.spreads if item.question == "kinds")
+    spread = next(one for one in found.spreads if one.question == "kinds")
 
     assert spread.counts == {"rude": 1, "wrong": 0, "slow": 1}
     assert (spread.n, spread.outcomes, spread.quartiles) == (1, {Outcome.NOT_APPLICABLE: 1}, None)
@@ -61,8 +61,8 @@ def test_groups_of_testers_are_described_and_compared():
     groups = [response(str(n), "blue", 1 + 5 * (n % 2), groups={"age": "old" if n % 2 else "young"}) for n in range(8)]
     (found,) = response_findings(evidence(*groups))
 
-    assert {spread.group for spread in found.spreads} == {(), ("age", "old"), ("age", "young")}
-    contrast = next(item for item in found.contrasts if (item.by, item.question) == ("age", "bad"))
+    assert {one.group for one in found.spreads} == {(), ("age", "old"), ("age", "young")}
+    contrast = next(one for one in found.contrasts if (one.by, one.question) == ("age", "bad"))
     assert contrast.test.p_value == pytest.approx(2 / 70)
 
 
@@ -122,8 +122,8 @@ def test_single_answers_need_no_random_effect():
 
 
 def test_covariates_are_held_constant_and_named():
-    half = [replace(item, scenario="other") if item.participant < "p06" else item for item in given()]
-    found = side_model(BAD, half, by_application, {"scenario": lambda item: item.scenario, "none": lambda item: "x"})
+    half = [replace(one, scenario="other") if one.participant < "p06" else one for one in given()]
+    found = side_model(BAD, half, by_application, {"scenario": lambda one: one.scenario, "none": lambda one: "x"})
 
     assert (found.held_equal, list(found.odds)) == (("scenario",), ["green"])
 
@@ -156,9 +156,9 @@ def test_an_impossible_model_states_why(responses, words):
 QUESTIONS = AFTER.instrument.questions
 
 
-def compared(responses, by=lambda item: item.application, *, small=False, adjustment="holm"):
+def compared(responses, by=lambda one: one.application, *, small=False, adjustment="holm"):
     found = compare_sides(QUESTIONS, responses, by, small_are_withheld=small, adjustment=adjustment)
-    return {item.question.name: item for item in found}
+    return {one.question.name: one for one in found}
 
 
 def of_group(one):
@@ -174,13 +174,11 @@ def test_testers_of_both_applications_are_compared_within_person():
 
 
 def test_three_conditions_with_common_testers_are_tested_jointly_and_pairwise():
-    positions = [[1, 4, 6], [2, 4, 7], [1, 5, 6], [2, 6, 5]]
-    told = [
-        response(str(n), name, bad) for n, row in enumerate(positions) for name, bad in zip("abc", row, strict=True)
-    ]
+    places = [[1, 4, 6], [2, 4, 7], [1, 5, 6], [2, 6, 5]]
+    told = [response(str(n), name, bad) for n, row in enumerate(places) for name, bad in zip("abc", row, strict=True)]
     found = compared(told)["bad"]
 
-    assert found.test == friedman([[bad - 1.0 for bad in row] for row in positions])
+    assert found.test == friedman([[bad - 1.0 for bad in row] for row in places])
     assert [(pair.first, pair.second) for pair in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert all(pair.adjusted_p_value >= pair.test.p_value for pair in found.pairs)
 
@@ -258,8 +256,7 @@ def test_a_comparison_without_variation_is_undefined():
 def marked(construct: Construct, *names: str):
     """Return the study whose questions of these names show a construct."""
     questions = tuple(
-        replace(question, construct=construct) if question.name in names else question
-        for question in AFTER.instrument.questions
+        replace(one, construct=construct) if one.name in names else one for one in AFTER.instrument.questions
     )
     return replace(STUDY, questionnaires=(replace(AFTER, instrument=replace(AFTER.instrument, questions=questions)),))
 
@@ -267,14 +264,12 @@ def marked(construct: Construct, *names: str):
 def test_answers_of_testers_are_counted_by_construct_application_and_scenario():
     study = marked(Construct.MAKE_SENSE, "bad")
     version = version_of(study.questionnaires[0])
-    elsewhere = [replace(item, scenario="t", session=f"{item.session}-t") for item in BOTH[:2]]
-    told = [replace(item, instrument_version=version) for item in (*BOTH, *elsewhere)]
+    elsewhere = [replace(one, scenario="t", session=f"{one.session}-t") for one in BOTH[:2]]
+    told = [replace(one, instrument_version=version) for one in (*BOTH, *elsewhere)]
     found = list(construct_answers(evidence(*told, of=study)))
 
-    assert {(item.construct, item.annotator, item.instrument) for item in found} == {
-        (Construct.MAKE_SENSE, "", "after")
-    }
-    assert [(item.scenario, item.application, item.spread.n, item.n_clusters) for item in found] == [
+    assert {(one.construct, one.annotator, one.instrument) for one in found} == {(Construct.MAKE_SENSE, "", "after")}
+    assert [(one.scenario, one.application, one.spread.n, one.n_clusters) for one in found] == [
         ("", "blue", 5, 4),
         ("", "green", 5, 4),
         ("s", "blue", 4, 4),
@@ -288,7 +283,7 @@ def test_answers_of_testers_are_counted_by_construct_application_and_scenario():
 def test_unanswered_questions_are_missing_from_a_construct():
     study = marked(Construct.ACT, "seen")
     version = version_of(study.questionnaires[0])
-    told = [replace(item, instrument_version=version) for item in BOTH[:3]]
+    told = [replace(one, instrument_version=version) for one in BOTH[:3]]
     told.append(replace(told[2], session="z", answers=(*told[2].answers, said("seen", "yes"))))
     (blue, green) = construct_answers(evidence(*told, of=study))
 
@@ -301,13 +296,13 @@ def test_unanswered_questions_are_missing_from_a_construct():
 def test_labels_of_a_pool_all_count_and_dialogues_are_the_clusters():
     known = pooled_evidence()
     guideline = known.study.guidelines[0]
-    questions = tuple(replace(question, construct=Construct.ADAPT) for question in guideline.instrument.questions[:1])
+    questions = tuple(replace(one, construct=Construct.ADAPT) for one in guideline.instrument.questions[:1])
     changed = replace(guideline, instrument=replace(guideline.instrument, questions=questions))
     study = replace(known.study, guidelines=(changed,))
-    found = [item for item in construct_answers(replace(known, study=study)) if not item.scenario]
+    found = [one for one in construct_answers(replace(known, study=study)) if not one.scenario]
 
     labels = [value for values in GIVEN.values() for value in values.values() if value]
-    (people,) = (item for item in found if item.annotator == POOL)
+    (people,) = (one for one in found if one.annotator == POOL)
     assert people.spread.counts == {name: labels.count(name) for name in people.spread.counts}
     assert (people.spread.n, people.n_clusters) == (len(labels), 5)
     assert (people.spread.top_labels, people.spread.top.count) == (("yes",), labels.count("yes"))

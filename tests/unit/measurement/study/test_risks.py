@@ -39,7 +39,7 @@ def test_an_answer_that_meets_the_condition_creates_a_record():
     (found,) = risk_findings(evidence(response("p", "blue", 7), response("q", "blue", 2), of=of(FELT)))
 
     assert (found.application, found.level, found.n) == ("blue", Level.FIELD_TESTING, 2)
-    assert [(item.session, item.shown_by) for item in found.materialised] == [("p-blue", "after.bad >= 6")]
+    assert [(one.session, one.shown_by) for one in found.materialised] == [("p-blue", "after.bad >= 6")]
 
 
 def test_drafts_and_other_versions_create_no_record():
@@ -54,7 +54,7 @@ def test_a_combined_rule_waits_for_a_review():
     reviews = (review("p-blue", materialised=True), review("q-blue", materialised=False))
     (found,) = risk_findings(replace(heard, reviews=reviews))
 
-    assert [(item.session, item.shown_by, item.magnitude) for item in found.materialised] == [
+    assert [(one.session, one.shown_by, one.magnitude) for one in found.materialised] == [
         ("p-blue", "combined review", 7)
     ]
     assert (found.pending, found.n_dismissed, found.n) == (("r-blue",), 1, 4)
@@ -73,7 +73,7 @@ def test_a_risk_is_checked_where_a_scenario_names_it():
 
     found = risk_findings(replace(told, study=replace(study, risks=risks, scenarios=elsewhere)))
 
-    assert {item.risk.name for item in found} == {"unnamed"}
+    assert {one.risk.name for one in found} == {"unnamed"}
 
 
 def test_dialogues_without_an_applicable_rule_do_not_count():
@@ -94,11 +94,11 @@ def test_disagreeing_annotators_are_both_named():
     rule = told.study.guidelines[0].defect_rules[0]
     risk = Risk(name="lost", rules=(f"{told.study.guidelines[0].name}.{rule.name}",))
     findings = list(risk_findings(replace(told, study=replace(told.study, risks=(risk,)))))
-    records = [item for found in findings for item in found.materialised]
+    records = [one for found in findings for one in found.materialised]
 
     assert records
-    assert any(record.against for record in records)
-    assert all(record.by and record.dialogue and record.shown_by == risk.rules[0] for record in records)
+    assert any(one.against for one in records)
+    assert all(one.by and one.dialogue and one.shown_by == risk.rules[0] for one in records)
 
 
 def aged(n, bad, age):
@@ -123,7 +123,7 @@ def test_p_values_are_adjusted_over_all_risks():
     told = evidence(*aged(5, 7, "old"), *aged(5, 1, "young"), of=replace(STUDY, risks=(FELT, worse)))
     contrasts = [contrast for found in risk_findings(told) for contrast in found.contrasts]
 
-    assert [item.adjusted_p_value for item in contrasts] == pytest.approx([4 / 252, 4 / 252])
+    assert [one.adjusted_p_value for one in contrasts] == pytest.approx([4 / 252, 4 / 252])
 
 
 def test_pending_reviews_and_missing_answers_are_undecided():
@@ -138,7 +138,7 @@ def test_pending_reviews_and_missing_answers_are_undecided():
 
 
 def units(part, *said):
-    return [RiskUnit(person=f"{part}{n}", groups={"age": part}, is_real=item) for n, item in enumerate(said)]
+    return [RiskUnit(person=f"{part}{n}", groups={"age": part}, is_real=one) for n, one in enumerate(said)]
 
 
 def test_unlabelled_dialogues_are_undecided_rather_than_free_of_the_risk():
@@ -162,7 +162,7 @@ def test_parts_that_are_withheld_are_not_compared():
 
 def themes(work=WORK, **facts):
     (found,) = coding_findings(coded_evidence(work, **facts))
-    return {theme.code: theme for theme in found.themes}
+    return {one.code: one for one in found.themes}
 
 
 def test_every_answer_is_accounted_for():
@@ -212,9 +212,9 @@ def test_groups_of_few_people_are_withheld():
     groups = {person: {"age": "old" if person in "pq" else "young"} for person in "pqrst"}
     told = evidence(*(wrote(person, groups=groups[person]) for person in "pqrst"))
     (found,) = coding_findings(replace(told, coding=WORK))
-    old = [theme for theme in found.themes if theme.group == ("age", "old")]
+    old = [one for one in found.themes if one.group == ("age", "old")]
 
-    assert [(item.share, item.bounds, item.n) for item in old] == [(None, None, 2)] * 2
+    assert [(one.share, one.bounds, one.n) for one in old] == [(None, None, 2)] * 2
 
 
 def test_released_answers_are_quoted_with_codes_and_without_participants():
@@ -240,12 +240,12 @@ def test_each_question_uses_its_own_codebook():
     work = replace(WORK, codebooks=books_by_version([BOOK, own]))
     (found,) = coding_findings(coded_evidence(work))
 
-    assert (found.name, found.revision, [code.code for code in found.codes]) == ("tone", 1, ["cold"])
+    assert (found.name, found.revision, [one.code for one in found.codes]) == ("tone", 1, ["cold"])
 
 
 def test_notes_of_red_teamers_form_a_separate_question():
     notes = tuple(tried_in([noted(STUDY), noted(STUDY, person="q")]))
-    answers = [OpenAnswer(session=note.session, questionnaire=TRIED.name, question="tried") for note in notes]
+    answers = [OpenAnswer(session=one.session, questionnaire=TRIED.name, question="tried") for one in notes]
     codings = [
         Coding(answer=answer, coder=coder, codes=("vague",), codebook=VERSION)
         for answer in answers
@@ -254,19 +254,19 @@ def test_notes_of_red_teamers_form_a_separate_question():
     (found,) = coding_findings(replace(evidence(), notes=notes, coding=replace(WORK, codings=codings)))
 
     assert (found.questionnaire, found.question, found.n) == ("notes while testing", "tried", 2)
-    assert [(theme.level, theme.application) for theme in found.themes if theme.code == "vague"] == [
+    assert [(one.level, one.application) for one in found.themes if one.code == "vague"] == [
         (Level.RED_TEAMING, "blue")
     ]
 
 
 def test_coders_are_compared_two_by_two():
     more = (coding("t", "c3", "vague"), coding("q", "c3", "vague"))
-    codings = (*(item for item in CODINGS if (item.answer, item.coder) != (about("q"), "c2")), *more)
+    codings = (*(one for one in CODINGS if (one.answer, one.coder) != (about("q"), "c2")), *more)
     (found,) = coding_findings(coded_evidence(replace(WORK, codings=codings)))
 
-    assert [(pair.first, pair.second, pair.n, pair.alike.count) for pair in found.pairs] == [
+    assert [(one.first, one.second, one.n, one.alike.count) for one in found.pairs] == [
         ("c1", "c2", 3, 2),
         ("c1", "c3", 2, 1),
     ]
-    assert [code.alike.count for code in found.pairs[1].codes] == [1, 1]
+    assert [one.alike.count for one in found.pairs[1].codes] == [1, 1]
     assert found.coders == {"c1": "coder 1", "c2": "coder 2", "c3": "coder 3"}

@@ -22,7 +22,7 @@ NODES = {name: {"summary": "mean", "of": f"{name}a"} for name in "xyz"} | {
 
 
 def given(**columns):
-    return table_of([leave for name, column in columns.items() for leave in leaves(name, *column)])
+    return table_of([one for name, column in columns.items() for one in leaves(name, *column)])
 
 
 def links(table, *names: str, nodes=NODES):
@@ -43,7 +43,7 @@ def test_an_indirect_correlation_vanishes_when_the_third_node_is_controlled():
     third = rng.integers(0, 6, 400)
     first, second = ((third + rng.integers(0, 3, 400)) % 6 for _ in "ab")
     table = given(x=np.clip(first, 0, 5), y=np.clip(second, 0, 5), z=third)
-    found = {(link.first, link.second): link for link in links(table, "x", "y", "z")}
+    found = {(one.first, one.second): one for one in links(table, "x", "y", "z")}
     together = found["x", "y"]
 
     assert abs(together.partial) < abs(together.rank.value)
@@ -77,14 +77,14 @@ def test_the_published_rank_correlations_of_a_judge_and_people():
     }
     columns = {"people": "Q0", "most likely": "judge_argmax", "expected": "judge_expected"}
     table = table_of(leaf(n, f"d{row['dialogue']}", row[c]) for row in judged for n, c in columns.items())
-    found = {link.second: link.rank.value for link in links(table, *columns, nodes=nodes) if link.first == "people"}
+    found = {one.second: one.rank.value for one in links(table, *columns, nodes=nodes) if one.first == "people"}
 
     assert found == pytest.approx({"most likely": 0.086990, "expected": 0.086675}, abs=5e-7)
 
 
 def test_a_child_that_hides_or_dominates_the_others_is_reported():
     nodes = {**NODES, "top": {"summary": "mean", "of": ["x", "y"]}}
-    found = {item.child: item for item in without_children(design(nodes), given(x=[4], y=[1])) if item.node == "top"}
+    found = {one.child: one for one in without_children(design(nodes), given(x=[4], y=[1])) if one.node == "top"}
 
     assert (found["x"].value, found["x"].change) == (1, -1.5)
     assert found["y"].change == 1.5
@@ -109,7 +109,7 @@ def table(**parts: tuple[int, int]):
 
 def splits(given, *groups: str):
     return {
-        (item.group, item.part): item for item in split_tree(design(SPLIT_NODES), given, groups or ("age",), draws=FEW)
+        (each.group, each.part): each for each in split_tree(design(SPLIT_NODES), given, groups or ("age",), draws=FEW)
     }
 
 

@@ -153,7 +153,7 @@ def test_a_confidence_is_between_0_and_1():
 
 def root_of(shares, n_clusters, size, seed=11, scale="0-1"):
     """Return the mean of one question each share, asked of the same dialogues in clusters that resemble each other."""
-    names = [f"x{index}" for index in range(len(shares))]
+    names = [f"x{place}" for place in range(len(shares))]
     nodes = {"top": {"summary": "mean", "of": names}} | {name: {"summary": "mean", "of": f"{name}a"} for name in names}
     nodes |= {f"{name}a": answers(name, scale) for name in names}
     rng, most = np.random.default_rng(seed), int(scale[-1])
@@ -162,9 +162,9 @@ def root_of(shares, n_clusters, size, seed=11, scale="0-1"):
         hard = rng.beta(share * 9, (1 - share) * 9, 60)[:n_clusters]
         drawn = rng.binomial(most, np.repeat(hard, size).reshape(n_clusters, size))
         given += [
-            leaf(name, f"{cluster}-{index}", int(drawn[cluster, index]), cluster=f"{cluster}")
+            leaf(name, f"{cluster}-{place}", int(drawn[cluster, place]), cluster=f"{cluster}")
             for cluster in range(n_clusters)
-            for index in range(size)
+            for place in range(size)
         ]
     return measured(nodes, given, MANY)
 
@@ -177,7 +177,7 @@ def width(finding):
 def test_a_mean_of_few_clusters_is_as_wide_as_its_children_require():
     """Under Sidak's level all three were added up: .281 where a cluster-robust interval of the logit has .153."""
     finding = root_of((0.1, 0.2, 0.3), 10, 20)
-    reaches = [finding.node(f"x{index}").result for index in range(3)]
+    reaches = [finding.node(f"x{place}").result for place in range(3)]
 
     assert finding.node("top").result.method == "mean; combined intervals of the parts (MOVER)"
     assert width(finding) < 0.17

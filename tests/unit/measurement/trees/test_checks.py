@@ -7,14 +7,14 @@ import pytest
 from tests.fakes.trees import answers, design
 from theodolite.domain.errors import InputError
 from theodolite.domain.instrument import Orientation
-from theodolite.measurement.trees.checks import design_diagnostics, kinds_of
+from theodolite.measurement.trees.checks import design_faults, kinds_of
 from theodolite.measurement.trees.methods import Holds
 
 YES_NO = {"answers": "q", "scale": ["yes", "no"]}
 CASES = {
     "unknown child": (
         {"top": {"summary": "mean", "of": ["lefd"]}, "left": answers("a")},
-        ("nodes", "top", "of"), "sums up `lefd`, which is not in the tree. Did you mean `left`?",
+        ("nodes", "top", "of"), "sums up `lefd`, which the tree does not have. Did you mean `left`?",
     ),
     "unknown node beside": (
         {"top": {"summary": "mean", "of": "left", "beside": ["x"]}, "left": answers("a")},
@@ -30,11 +30,11 @@ CASES = {
     ),
     "unoriented under max": (
         {"top": {"summary": "max", "of": ["a"]}, "a": answers("a", orientation="unstated")},
-        ("nodes", "top", "of"), "but the bad end of its scale is not stated",
+        ("nodes", "top", "of"), "nothing says which end of its scale is the bad one",
     ),
     "turned under max": (
         {"top": {"summary": "max", "of": ["a"]}, "a": answers("a", orientation="lower_is_worse")},
-        ("nodes", "top", "of"), "the best would count as the worst; reverse it with a `reverse` node",
+        ("nodes", "top", "of"), "the best would pass for the worst; turn it round with a `reverse` node",
     ),
     "mixed units": (
         {"top": {"summary": "mean", "of": ["a", "b"]}, "a": answers("a"), "b": answers("b", "1-10")},
@@ -42,7 +42,7 @@ CASES = {
     ),
     "mixed orientation": (
         {"top": {"summary": "mean", "of": ["a", "b"]}, "a": answers("a"), "b": answers("b", orientation="unstated")},
-        ("nodes", "top", "of"), "mixes orientations under a mean: in `a` higher is worse, in `b` its bad end is",
+        ("nodes", "top", "of"), "mixes orientations under a mean: in `a` higher is worse, in `b` nothing says",
     ),
     "scale from 1": (
         {"top": {"summary": "scale-normalised median", "of": "a"}, "a": answers("a", "1-10")},
@@ -50,11 +50,11 @@ CASES = {
     ),
     "labels in a mean": (
         {"top": {"summary": "mean", "of": "a"}, "a": YES_NO},
-        ("nodes", "top", "of"), "which contains labels, not numbers; recode `a` first",
+        ("nodes", "top", "of"), "which holds labels, not numbers; recode `a` first",
     ),
     "numbers in a set": (
         {"top": {"summary": "set", "of": "a"}, "a": answers("a")},
-        ("nodes", "top", "of"), "which contains numbers, not labels",
+        ("nodes", "top", "of"), "which holds numbers, not labels",
     ),
     "netted impacts": (
         {
@@ -63,14 +63,14 @@ CASES = {
             "gain": {"summary": "mean", "of": "b", "side": "positive"},
             "a": answers("a"), "b": answers("b"),
         },
-        ("nodes", "top"), "offsets positive against negative impacts",
+        ("nodes", "top"), "nets positive against negative impacts",
     ),
     "answers without a scale": (
-        {"a": {"answers": "q"}}, ("nodes", "a"), "the possible answers to `q` are unknown",
+        {"a": {"answers": "q"}}, ("nodes", "a"), "nothing tells what may answer `q`",
     ),
     "a label that is not recoded": (
         {"top": {"transform": "recode", "of": "a", "values": {"yes": 1, "nein": 0}}, "a": YES_NO},
-        ("nodes", "top"), "does not recode `no`",
+        ("nodes", "top"), "does not say what becomes of `no`",
     ),
     "recoding to one number": (
         {"top": {"transform": "recode", "of": "a", "values": {"yes": 1, "no": 1}}, "a": YES_NO},
@@ -78,7 +78,7 @@ CASES = {
     ),
     "recoding past the scale": (
         {"top": {"transform": "recode", "of": "a", "values": {"yes": 2, "no": 0}, "scale": "0-1"}, "a": YES_NO},
-        ("nodes", "top", "values"), "recodes to 2, which is not on its scale 0 to 1",
+        ("nodes", "top", "values"), "recodes to 2, which leaves its scale 0 to 1",
     ),
     "reversed labels": (
         {"top": {"transform": "reverse", "of": "a"}, "a": YES_NO}, ("nodes", "top"), "cannot reverse labels",
@@ -91,7 +91,7 @@ CASES = {
             "top": {"per": "dialogue", "summary": "max", "of": "m"},
             "m": {"summary": "mean", "of": "a"}, "a": answers("a"),
         },
-        ("nodes", "top"), "is already one number",
+        ("nodes", "top"), "holds one number already",
     ),
     "recoding a summary": (
         {
@@ -105,7 +105,7 @@ CASES = {
 
 @pytest.mark.parametrize(("nodes", "path", "words"), CASES.values(), ids=CASES)
 def test_an_error_has_its_location_and_its_text(nodes, path, words):
-    faults = design_diagnostics(design(nodes))
+    faults = design_faults(design(nodes))
 
     assert [fault.path for fault in faults[:1]] == [path]
     assert words in faults[0].message
@@ -116,22 +116,22 @@ def test_all_errors_of_a_design_are_reported_at_once():
         {**CASES["mixed units"][0], "other": {"summary": "max", "of": "c"}, "c": answers("c", "0-2", "unstated")}
     )
 
-    assert len(design_diagnostics(one)) == 2
+    assert len(design_faults(one)) == 2
     with pytest.raises(InputError) as refusal:
         kinds_of(one)
-    assert len(refusal.value.diagnostics) == 2
+    assert len(refusal.value.faults) == 2
 
 
 def test_parents_of_an_invalid_node_are_not_reported_again():
     nodes = CASES["mixed units"][0] | {"above": {"summary": "max", "of": "top"}}
 
-    assert len(design_diagnostics(design(nodes))) == 1
+    assert len(design_faults(design(nodes))) == 1
 
 
 def test_a_dimension_needs_its_node():
     one = design({"valid": answers("a")}, dimensions={"vaild": {"definition": "d"}})
 
-    assert "mean `valid`?" in design_diagnostics(one)[0].message
+    assert "mean `valid`?" in design_faults(one)[0].message
 
 
 def test_reversing_changes_the_orientation_and_permits_a_max():
@@ -146,7 +146,7 @@ def test_reversing_changes_the_orientation_and_permits_a_max():
 def test_both_impacts_may_be_siblings():
     nodes = CASES["netted impacts"][0] | {"top": {"summary": "aggregation", "of": ["harm", "gain"]}}
 
-    assert design_diagnostics(design(nodes)) == ()
+    assert design_faults(design(nodes)) == ()
     assert kinds_of(design(nodes))["top"].holds is Holds.MEMBERS
 
 

@@ -23,7 +23,7 @@ from theodolite.domain.instrument import (
     ScaleKind,
 )
 from theodolite.domain.tree import AnswersNode, Dimension, SummaryNode, TreeOutline
-from theodolite.measurement.trees.checks import design_diagnostics
+from theodolite.measurement.trees.checks import design_faults
 from theodolite.measurement.trees.construction import POSITIVE, SIMULATED, TreeSources, build_design
 from theodolite.measurement.trees.tree import MeasurementTree
 
@@ -51,7 +51,7 @@ def test_the_tree_has_six_levels_from_the_dimensions_to_the_answers():
     design = build_design(outline(*DIMENSIONS), SOIL)
     path = ["all", "safe", "safe: red teaming", "safe: red teaming, labelling", "guardrail.defect: red teaming"]
 
-    assert design_diagnostics(design) == ()
+    assert design_faults(design) == ()
     assert [design.by_name[name].summary for name in path] == ["aggregation", "max", "mean", "mean", "mean"]
     for above, below in pairwise(path):
         assert below in design.by_name[above].children
@@ -60,8 +60,7 @@ def test_the_tree_has_six_levels_from_the_dimensions_to_the_answers():
 def test_questionnaires_are_summarised_by_scale_normalised_medians():
     design = build_design(outline(*DIMENSIONS), SOIL)
     found = values(design, *(
-        leaf("survey.helpful", f"d{n}", n, level="field testing", tester_type="person", kind="tester")
-        for n in (1, 4, 10)
+        leaf("survey.helpful", f"d{n}", n, level="field testing", held_by="person", kind="tester") for n in (1, 4, 10)
     ))  # fmt: skip
 
     assert design.by_name["survey.helpful: field testing"].summary == "scale-normalised median"
@@ -85,13 +84,13 @@ def test_red_teaming_and_field_testing_use_people_only():
     ]
 
     assert in_levels
-    assert {node.tester_type for node in in_levels} == {("person",)}
+    assert {node.held_by for node in in_levels} == {("person",)}
 
 
 def test_simulated_sessions_are_separate_nodes():
     design = build_design(outline(*DIMENSIONS), SOIL)
     found = values(
-        design, leaf("guardrail.broke", "d1", "yes", level="red teaming", tester_type="simulated user", kind="model")
+        design, leaf("guardrail.broke", "d1", "yes", level="red teaming", held_by="simulated user", kind="model")
     )
 
     assert found["safe"] is None
@@ -117,7 +116,7 @@ def test_the_weights_of_the_crosswalk_are_on_the_edges():
 def test_a_dimension_without_questions_has_no_data_and_does_not_affect_others():
     design = build_design(outline(*DIMENSIONS), SOIL)
     without = build_design(outline(*DIMENSIONS[:2]), SOIL)
-    given = leaf("guardrail.broke", "d1", "yes", level="model testing", tester_type="script", kind="model")
+    given = leaf("guardrail.broke", "d1", "yes", level="model testing", held_by="script", kind="model")
 
     assert values(design, given)["fair"] is None
     assert values(design, given)["safe"] == values(without, given)["safe"] == 1
@@ -126,13 +125,13 @@ def test_a_dimension_without_questions_has_no_data_and_does_not_affect_others():
 def test_each_guideline_is_a_dimension_where_none_is_named():
     design = build_design(outline(), SOIL)
 
-    assert [dimension.node for dimension in design.dimensions] == ["guardrail", "style"]
+    assert [each.node for each in design.dimensions] == ["guardrail", "style"]
     assert design.dimensions[0].crosswalk == {"guardrail.defect": 1}
 
 
 def test_positive_ends_are_reversed_in_a_visible_node():
     design = build_design(outline(*DIMENSIONS), SOIL)
-    given = leaf("style.warm", "d1", 10, level="model testing", tester_type="script", kind="model")
+    given = leaf("style.warm", "d1", 10, level="model testing", held_by="script", kind="model")
 
     assert "style.warm: model testing, reversed" in design.by_name
     assert values(design, given)["style.warm: model testing"] == 0
@@ -140,9 +139,7 @@ def test_positive_ends_are_reversed_in_a_visible_node():
 
 def test_the_five_levels_of_the_pilot_have_no_root_and_a_range_up_to_ten():
     design = build_design(outline(DIMENSIONS[1], topology="five-levels"), SOIL)
-    given = [
-        leaf("survey.helpful", f"d{n}", 1, level="field testing", tester_type="person", kind="tester") for n in (1, 2)
-    ]
+    given = [leaf("survey.helpful", f"d{n}", 1, level="field testing", held_by="person", kind="tester") for n in (1, 2)]
 
     assert design.roots == ("useful", SIMULATED)
     assert design.by_name["useful: field testing, perception"].summary == "median"
@@ -153,7 +150,7 @@ def test_a_dialogue_has_the_value_of_its_worst_turn():
     turns = guideline(question("rude", level=QuestionLevel.TURN), name="turns", rules=[rule(question="rude")])
     design = build_design(outline(), TreeSources(guidelines=(turns,)))
     given = [
-        leaf("turns.rude", "d1", answer, turn=n, level="model testing", tester_type="script", kind="model")
+        leaf("turns.rude", "d1", answer, turn=n, level="model testing", held_by="script", kind="model")
         for n, answer in enumerate(("no", "yes"), 1)
     ]
 
@@ -166,9 +163,7 @@ def test_only_dialogues_with_an_applicable_rule_are_counted():
     )
     design = build_design(outline(), TreeSources(guidelines=(guideline(rules=[among]),)))
     given = [
-        leaf(
-            "polite.label", kind, "no", groups={"kind": kind}, level="model testing", tester_type="script", kind="model"
-        )
+        leaf("polite.label", kind, "no", groups={"kind": kind}, level="model testing", held_by="script", kind="model")
         for kind in ("safe", "unsafe")
     ]
 
@@ -180,7 +175,7 @@ def test_a_scale_without_a_bad_end_is_refused():
         guidelines=(guideline(question("n", NUMBERS), name="g", rules=[rule(Operator.ABOVE, "3", question="n")]),)
     )
 
-    with pytest.raises(InputError, match=r"question `g\.n` measures a risk, but the bad end"):
+    with pytest.raises(InputError, match=r"question `g\.n` is to measure a risk, and nothing says which end"):
         build_design(outline(Dimension(node="d", crosswalk={"g.n": 1})), sources)
     assert build_design(outline(Dimension(node="d", crosswalk={"g.defect": 1})), sources).roots == ("all",)
 
@@ -197,7 +192,7 @@ def test_labels_of_several_values_are_coded_by_their_rule():
     )  # fmt: skip
     design = build_design(outline(), TreeSources(guidelines=(graded,)))
     given = [
-        leaf("grades.grade", f"d{n}", v, level="model testing", tester_type="script", kind="model")
+        leaf("grades.grade", f"d{n}", v, level="model testing", held_by="script", kind="model")
         for n, v in enumerate(("good", "poor", "bad", "good"))
     ]
 
@@ -221,7 +216,7 @@ PRIVATE = Dimension(node="private", crosswalk={"risk.released_kind == private": 
 def told(question, *answers):
     """Return the answers to one question, a dialogue each; None where the question was not asked."""
     return [
-        leaf(f"risk.{question}", f"d{n}", answer, level="model testing", tester_type="script", kind="person")
+        leaf(f"risk.{question}", f"d{n}", answer, level="model testing", held_by="script", kind="person")
         for n, answer in enumerate(answers)
         if answer is not None
     ]
@@ -234,7 +229,7 @@ def test_a_graded_defect_counts_by_likelihood_times_magnitude():
     design = build_design(outline(), TreeSources(guidelines=(RISK,)))
     found = values(design, *RELEASES, *told("released_magnitude", 10, None, 5, None))
 
-    assert design_diagnostics(design) == ()
+    assert design_faults(design) == ()
     assert found["risk.defect: model testing, likelihood"] == 0.5
     assert found["risk.defect: model testing, magnitude"] == 0.75
     assert found["risk"] == pytest.approx((1.0 + 0.0 + 0.5 + 0.0) / 4)
@@ -268,7 +263,7 @@ def test_an_answer_named_in_a_crosswalk_counts_over_all_dialogues():
     design = build_design(outline(PRIVATE), TreeSources(guidelines=(RISK,)))
     found = values(design, *RELEASES, *told("released_kind", "private", None, "false", None))
 
-    assert design_diagnostics(design) == ()
+    assert design_faults(design) == ()
     assert found["private"] == pytest.approx(1 / 4)
 
 

@@ -15,7 +15,7 @@ def test_dialogues_that_raise_the_value_are_first_and_answers_without_a_value_la
 
     listed = listed_answers(LEAF, table, {"d3"})
 
-    assert [(item.session, item.value) for item in listed] == [("d3", "1"), ("d2", "0"), ("d4", "0.5"), ("d1", None)]
+    assert [(one.session, one.value) for one in listed] == [("d3", "1"), ("d2", "0"), ("d4", "0.5"), ("d1", None)]
     assert listed[-1].outcome is not Outcome.ANSWERED
 
 

@@ -166,10 +166,10 @@ def test_a_node_with_one_context_is_excluded():
 
 def test_levels_and_tester_types_are_contexts():
     given = table_of(
-        leaf("q", f"{level}{number}", value + number % 2, level=level, tester_type=tester_type)
-        for level, tester_type, value in (("model_testing", "script", 1), ("red_teaming", "person", 6))
+        leaf("q", f"{level}{number}", value + number % 2, level=level, held_by=held_by)
+        for level, held_by, value in (("model_testing", "script", 1), ("red_teaming", "person", 6))
         for number in range(8)
     )
     found = robustness(given, "level", "tester type")
 
-    assert [(item.context, item.highest) for item in found] == [("level", "red_teaming"), ("tester type", "person")]
+    assert [(each.context, each.highest) for each in found] == [("level", "red_teaming"), ("tester type", "person")]

@@ -164,11 +164,11 @@ def test_a_leaf_shared_by_two_dimensions_is_counted_once():
 
 
 def test_nodes_select_by_level_tester_and_annotator():
-    given = [leaf("a", "d1", 1, level="red teaming", tester_type="person", by="ann", kind="person"),
-             leaf("a", "d2", 0, level="red teaming", tester_type="simulated user", by="gpt", kind="model")]  # fmt: skip
+    given = [leaf("a", "d1", 1, level="red teaming", held_by="person", by="ann", kind="person"),
+             leaf("a", "d2", 0, level="red teaming", held_by="simulated user", by="gpt", kind="model")]  # fmt: skip
     tops = {"top": {"summary": "mean", "of": "a"}}
 
-    assert value({**tops, "a": answers("a", tester_type=["person"])}, given) == 1
+    assert value({**tops, "a": answers("a", held_by=["person"])}, given) == 1
     assert value({**tops, "a": answers("a", by=["model"])}, given) == 0
     assert value({**tops, "a": answers("a", by=["ann"])}, given) == 1
     assert value({**tops, "a": answers("a", levels=["field testing"])}, given) is None

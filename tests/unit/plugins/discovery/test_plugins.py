@@ -138,7 +138,7 @@ def test_a_guideline_of_a_plugin_precedes_the_shipped_one(tmp_path: Path) -> Non
     loaded = load_study(study, resolver=ResourceResolver((("our-house", shelf),)))
 
     assert loaded.study.guideline("groundedness").edition == "9.9"
-    assert [(found.name, found.where) for found in loaded.resources] == [("groundedness", "our-house")]
+    assert [(found.name, found.where) for found in loaded.found] == [("groundedness", "our-house")]
 
 
 USERS = """\
@@ -169,7 +169,7 @@ def test_a_study_names_the_persona_template_of_a_plugin(tmp_path: Path) -> None:
     [group] = loaded.study.personas
     assert (group.template.text, group.template.edition) == ("You are {{ name }}. {{ goal }}", "3")
     assert not group.template.shipped
-    assert ("our-house/caller", "our-house") in [(found.name, found.where) for found in loaded.resources]
+    assert ("our-house/caller", "our-house") in [(found.name, found.where) for found in loaded.found]
 
 
 def test_the_built_in_templates_are_parts_of_the_same_format(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 
 from theodolite.config.calls import estimate_calls
 from theodolite.config.load_context import ResourceResolver
@@ -65,14 +65,14 @@ def study(tmp_path: Path) -> Path:
 def test_a_scenario_stores_the_metadata_of_a_plugin_strategy(study: Path) -> None:
     loaded = load_study(study, resolver=OURS)
 
-    assert loaded.study.scenario("door").own_strategies == (StrategyInfo(name="ours/beg", tries=2, edition=3),)
+    assert loaded.study.scenario("door").brought == (StrategyInfo(name="ours/beg", tries=2, edition=3),)
     assert estimate_calls(loaded).turns == 2
 
 
 def test_shipped_strategies_store_no_metadata(study: Path) -> None:
     study.write_text(STUDY.replace("ours/beg", "rephrase"), encoding="utf-8")
 
-    assert load_study(study, resolver=OURS).study.scenario("door").own_strategies == ()
+    assert load_study(study, resolver=OURS).study.scenario("door").brought == ()
 
 
 def test_a_plugin_strategy_runs_and_its_attempts_are_recorded(study: Path) -> None:
@@ -81,11 +81,11 @@ def test_a_plugin_strategy_runs_and_its_attempts_are_recorded(study: Path) -> No
     flows = StudyFlows(loaded, sessions, (), approaches=catalogue_with(OURS.strategies))
     unit = Unit(key="k" * 64, kind=UnitKind.SESSION, work_key="w" * 64, position=1, label="d001", application="bot")
 
-    held = completed_flow(flows.session(unit), sorry).result
+    held = held_by_hand(flows.session(unit), sorry).result
 
     [strategy] = held.strategies
-    assert [(attempt.description, attempt.refines) for attempt in strategy.attempts] == [("asks", None), ("begs", 1)]
-    assert {attempt.outcome for attempt in strategy.attempts} == {AttemptOutcome.WITHHELD}
+    assert [(each.description, each.refines) for each in strategy.attempts] == [("asks", None), ("begs", 1)]
+    assert {each.outcome for each in strategy.attempts} == {AttemptOutcome.WITHHELD}
 
 
 def test_a_new_release_of_a_strategy_is_another_test(study: Path) -> None:

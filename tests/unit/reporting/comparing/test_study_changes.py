@@ -21,7 +21,7 @@ def test_one_version_has_no_changes():
 def test_parts_are_added_and_removed_by_name():
     later = replace(EARLIER, applications=(live("green"), live("red")))
 
-    assert [(item.name, item.kind) for item in changes_between(EARLIER, later)] == [
+    assert [(each.name, each.kind) for each in changes_between(EARLIER, later)] == [
         ("blue", ChangeKind.REMOVED),
         ("red", ChangeKind.ADDED),
     ]

@@ -10,7 +10,7 @@ from theodolite.domain.guideline import Violation
 from theodolite.measurement.sample_size import compare_by_mitigation, compare_sides
 from theodolite.reporting.comparing.document import comparison_document
 from theodolite.reporting.comparing.text import comparison_html, comparison_text
-from theodolite.reporting.text.estimates import leading
+from theodolite.reporting.words.estimates import leading
 
 
 def compared(first=None, second=None):
@@ -74,7 +74,7 @@ def test_the_reference_is_shown_first_and_others_are_in_the_data():
     judge, final = ruling({1}), limited(ruling({1, 2}), annotators=("reference",), instruments={})
     comparison = compared(side("a", final, judge), side("b", final, judge))
 
-    assert "1 rate by annotators other than the reference, in the data" in flat(comparison)
+    assert "1 rate by annotators beside the reference, in the data" in flat(comparison)
     assert len(comparison_document([comparison])["comparisons"][0]["rates"]) == 2
 
 
@@ -113,7 +113,7 @@ def test_rates_without_pairs_share_one_line_with_the_reason():
 def test_runs_without_a_common_rate_cannot_be_compared():
     text = flat(compared(side("a", ruling({1})), side("b", ruling({1}, rule="other"))))
 
-    assert text.endswith("Next nothing could be compared: no rule has the same annotator on both sides")
+    assert text.endswith("Next nothing could be compared: no rule and annotator is on both sides")
 
 
 def test_people_are_named_without_hashes():
@@ -173,4 +173,4 @@ def test_the_page_escapes_names_and_shows_flips_without_texts():
 
     assert "<i>a</i>" not in page
     assert page.count("<summary>Fixed") == 1
-    assert "Its text is in the study" in page
+    assert "Its words stand in the study" in page

@@ -47,7 +47,7 @@ def test_dialogues_of_people_and_without_texts_are_excluded():
     evidence = xstest_evidence()
     withheld = sum(bool(dialogue.withheld) for dialogue in evidence.archive.dialogues())
     live = live_evidence()
-    people = tuple(replace(dialogue, tester_type=TesterType.PERSON) for dialogue in live.archive.dialogues())
+    people = tuple(replace(dialogue, held_by=TesterType.PERSON) for dialogue in live.archive.dialogues())
     live = changed(live, dialogues=people)
 
     assert withheld > 0
@@ -72,7 +72,7 @@ def test_the_data_card_describes_every_column_of_the_table():
     assert front["dataset_info"]["splits"] == [{"name": "train", "num_examples": 11_250}]
     assert front["configs"][0]["data_files"] == [{"split": "train", "path": "data/train.parquet"}]
     assert "Planned sessions: 2,250." in card
-    assert all(f"`{application.name}`" in card for application in evidence.study.applications)
+    assert all(f"`{one.name}`" in card for one in evidence.study.applications)
 
 
 def test_the_importer_reads_every_text_of_a_convokit_corpus():
@@ -85,15 +85,13 @@ def test_the_importer_reads_every_text_of_a_convokit_corpus():
 
     read = read_corpus(packed.getvalue(), "corpus.zip")
 
-    assert not read.diagnostics
+    assert not read.faults
     texts = {}
-    for remark in read.remarks:
-        texts.setdefault(remark.conversation, []).append((remark.metadata["side"], remark.text))
+    for one in read.remarks:
+        texts.setdefault(one.conversation, []).append((one.metadata["side"], one.text))
     assert texts == {
-        dialogue.label: [
-            pair for turn in dialogue.turns for pair in (("tester", turn.prompt), ("application", turn.response))
-        ]
-        for dialogue in evidence.archive.dialogues()
+        one.label: [pair for turn in one.turns for pair in (("tester", turn.prompt), ("application", turn.response))]
+        for one in evidence.archive.dialogues()
     }
 
 
@@ -102,7 +100,7 @@ def test_a_convokit_corpus_has_labels_and_replies():
     chats = [json.loads(line) for line in chat_lines(evidence)]
     files = {name: json.loads(text) for name, text in convokit_files(evidence).items()}
 
-    assert {key: item["meta"] for key, item in files["conversations.json"].items()} == {
+    assert {key: one["meta"] for key, one in files["conversations.json"].items()} == {
         chat["metadata"]["dialogue"]: chat["metadata"] for chat in chats
     }
     lines = [json.loads(line) for line in convokit_utterances(evidence)]

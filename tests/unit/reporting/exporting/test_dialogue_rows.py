@@ -109,8 +109,8 @@ def test_an_unknown_price_is_not_zero():
 
 def test_texts_of_people_are_exported_only_on_request():
     evidence = live_evidence()
-    sessions = tuple(replace(session, tester_type=TesterType.PERSON) for session in evidence.sessions)
-    dialogues = tuple(replace(dialogue, tester_type=TesterType.PERSON) for dialogue in evidence.archive.dialogues())
+    sessions = tuple(replace(session, held_by=TesterType.PERSON) for session in evidence.sessions)
+    dialogues = tuple(replace(dialogue, held_by=TesterType.PERSON) for dialogue in evidence.archive.dialogues())
     evidence = changed(evidence, sessions=sessions, dialogues=dialogues)
 
     hidden = [row for row in dialogue_rows(evidence) if row["turn"]]

@@ -55,18 +55,18 @@ def test_every_annotator_gives_a_separate_score():
     assert sample["scores"]["refusal.label (gpt-4)"]["metadata"]["annotator_kind"] == "model"
     assert [message["role"] for message in sample["messages"]] == ["user", "assistant"]
     assert sample["events"] == [], "recorded replies are no calls"
-    assert [item["id"] for item in parts["summaries.json"]][:2] == ["gpt4/v2-1", "gpt4/v2-2"]
+    assert [one["id"] for one in parts["summaries.json"]][:2] == ["gpt4/v2-1", "gpt4/v2-2"]
 
 
 def test_failures_are_errors_and_outcomes_are_values():
     parts = log_of(live_evidence(held=50))
     header, summaries = parts["header.json"], parts["summaries.json"]
 
-    errors = [summary for summary in summaries if not summary["completed"]]
-    assert [error["error"].split(".")[0] for error in errors] == ["application: timed out"] * 2
+    errors = [one for one in summaries if not one["completed"]]
+    assert [one["error"].split(".")[0] for one in errors] == ["application: timed out"] * 2
     assert (header["results"]["total_samples"], header["results"]["completed_samples"]) == (60, 48)
     assert len(summaries) == 50, "what was not run is no sample"
-    values = [score["value"] for summary in summaries for score in summary["scores"].values()]
+    values = [score["value"] for one in summaries for score in one["scores"].values()]
     assert values.count("unparseable") == 1
     assert {type(value) for value in values} == {float, str}
 
@@ -90,7 +90,7 @@ def test_calls_are_events_in_the_spans_of_turns_and_judges():
     parts = log_of(replace(evidence, archive=archive))
     events = sample_of(parts, dialogue.label)["events"]
 
-    assert [(event["event"], event.get("name") or event.get("model")) for event in events] == [
+    assert [(one["event"], one.get("name") or one.get("model")) for one in events] == [
         ("span_begin", "turn 1"),
         ("model", "small"),
         ("model", f"theodolite/{dialogue.application}"),
@@ -99,9 +99,9 @@ def test_calls_are_events_in_the_spans_of_turns_and_judges():
         ("model", "large"),
         ("span_end", None),
     ]
-    models = [event for event in events if event["event"] == "model"]
-    assert [model["role"] for model in models] == ["user", "application", "grader"]
-    assert [model["working_start"] for model in models] == [0.0, 0.5, 0.75]
+    models = [one for one in events if one["event"] == "model"]
+    assert [one["role"] for one in models] == ["user", "application", "grader"]
+    assert [one["working_start"] for one in models] == [0.0, 0.5, 0.75]
     assert models[0]["input"] == [{"role": "system", "content": "You are Ana."}]
     assert models[1]["input"] == [{"role": "user", "content": first.prompt}]
     assert parts["header.json"]["stats"]["model_usage"] == {
@@ -112,7 +112,7 @@ def test_calls_are_events_in_the_spans_of_turns_and_judges():
 
 def test_sessions_of_people_have_scores_and_no_texts():
     evidence = live_evidence()
-    people = tuple(replace(dialogue, tester_type=TesterType.PERSON) for dialogue in evidence.archive.dialogues())
+    people = tuple(replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues())
     evidence = changed(evidence, dialogues=people)
 
     parts = log_of(evidence)

@@ -67,27 +67,27 @@ def test_pages_of_any_length_contain_each_dialogue_once_and_in_order(limit, appl
     listed = pages(dialogue_page, RecordFilter(application=application), limit)
     expected = [name for name, rows in exported().items() if application in {"", rows[0]["application"]}]
 
-    assert [item["dialogue"] for page in listed for item in page] == expected
+    assert [one["dialogue"] for page in listed for one in page] == expected
     assert {len(page) for page in listed[:-1]} <= {limit}
     assert listed[-1]
 
 
 def test_a_dialogue_has_the_values_of_the_exported_table():
     same = ("id", "application", "application_version", "scenario", "level", "tester_type", "persona", "case", "repeat")
-    for record in dialogue_page(xstest(), EVERYTHING, start=0, limit=100).records:
-        row = exported()[record["dialogue"]][0]
+    for one in dialogue_page(xstest(), EVERYTHING, start=0, limit=100).records:
+        row = exported()[one["dialogue"]][0]
 
-        assert {name: record[name] for name in same} == {name: row[name] for name in same}
-        (turn,) = dialogue_at(xstest(), record["dialogue"])["turns"]
+        assert {name: one[name] for name in same} == {name: row[name] for name in same}
+        (turn,) = dialogue_at(xstest(), one["dialogue"])["turns"]
         shared = ("turn", "prompt", "response", "context", "withheld", "latency_s")
         assert {name: turn[name] for name in shared} == {name: row[name] for name in shared}
 
 
 def test_annotations_have_the_names_and_labels_of_the_exported_table():
-    listed = [item for page in pages(annotation_page, EVERYTHING, 500) for item in page]
-    labels = {(item["dialogue"], item["annotator"], answer["value"]) for item in listed for answer in item["answers"]}
+    listed = [one for page in pages(annotation_page, EVERYTHING, 500) for one in page]
+    labels = {(one["dialogue"], one["annotator"], answer["value"]) for one in listed for answer in one["answers"]}
 
-    assert len({item["id"] for item in listed}) == len(listed)
+    assert len({one["id"] for one in listed}) == len(listed)
     assert labels == {
         (row["dialogue"], row["judge"], row["label"])
         for rows in exported().values()
@@ -100,7 +100,7 @@ def test_annotations_have_the_names_and_labels_of_the_exported_table():
 def test_a_page_of_annotations_ends_with_a_whole_dialogue():
     first, second, *_ = pages(annotation_page, EVERYTHING, 3)
 
-    assert not {item["dialogue"] for item in first} & {item["dialogue"] for item in second}
+    assert not {one["dialogue"] for one in first} & {one["dialogue"] for one in second}
 
 
 @pytest.mark.parametrize("include_text", [False, True])
@@ -108,18 +108,16 @@ def test_texts_of_people_are_withheld_without_a_review(include_text):
     evidence = live_evidence()
     by_people = changed(
         evidence,
-        dialogues=[replace(dialogue, tester_type=TesterType.PERSON) for dialogue in evidence.archive.dialogues()],
+        dialogues=[replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues()],
     )
     source = records_of(by_people, include_text=include_text)
     sessions = source.sessions
-    if all(sessions.setting(index).tester_type is not TesterType.PERSON for index in range(len(sessions))):
+    if all(sessions.setting(place).held_by is not TesterType.PERSON for place in range(len(sessions))):
         source = replace(source, sessions=_ByPeople(sessions))
     label = dialogue_page(source, EVERYTHING, start=0, limit=1).records[0]["dialogue"]
     turns = dialogue_at(source, label)["turns"]
     answers = [
-        answer
-        for record in annotation_page(source, EVERYTHING, start=0, limit=9).records
-        for answer in record["answers"]
+        answer for one in annotation_page(source, EVERYTHING, start=0, limit=9).records for answer in one["answers"]
     ]
 
     assert all((turn["prompt"] is None) is not include_text for turn in turns)
@@ -143,7 +141,7 @@ class _ByPeople:
         return self._sessions.find(label)
 
     def setting(self, position):
-        return replace(self._sessions.setting(position), tester_type=TesterType.PERSON)
+        return replace(self._sessions.setting(position), held_by=TesterType.PERSON)
 
 
 @pytest.mark.parametrize("name", ["", "x", "1-2", "99999999-0", "٣-1"])

@@ -10,7 +10,7 @@ from functools import cache
 import jsonschema
 import pytest
 
-from tests.fakes.report import reading_aids, schema_named
+from tests.fakes.report import schema_named, words
 from tests.unit.measurement.series_of_scores import series
 from theodolite.domain.monitoring import AlertKind, History, Score, WatchRules
 from theodolite.measurement.monitoring import watch_history
@@ -19,7 +19,7 @@ from theodolite.reporting.monitoring.page import application_chart, watch_html
 from theodolite.reporting.monitoring.text import watch_text
 
 BARE_PERCENT = re.compile(r"(?<![(\d.])\d+(?:\.\d+)?\s?%")
-"""A share outside brackets: the number that it is a share of, or the interval, must stand next to it."""
+"""A share outside brackets: the number that it is a share of, or the interval, must stand beside it."""
 
 
 @cache
@@ -39,7 +39,7 @@ def changed(n):
 
 
 def test_an_alert_states_what_changed_when_and_why():
-    text = " ".join(watch_text(seen("slip"), reading_aids()).split())
+    text = " ".join(watch_text(seen("slip"), words()).split())
 
     assert "ALERT scores slipped (2026-01-" in text
     assert "the anchors are stable, so the application has changed" in text
@@ -47,7 +47,7 @@ def test_an_alert_states_what_changed_when_and_why():
 
 
 def test_a_drifting_judge_is_the_next_step():
-    text = " ".join(watch_text(seen("judge"), reading_aids()).split())
+    text = " ".join(watch_text(seen("judge"), words()).split())
 
     assert "judge drifts on the anchors" in text
     assert "so the judge has changed" in text
@@ -55,7 +55,7 @@ def test_a_drifting_judge_is_the_next_step():
 
 
 def test_a_stable_period_is_reported_completely():
-    text = watch_text(seen("nothing"), reading_aids())
+    text = watch_text(seen("nothing"), words())
 
     assert "Alerts     none" in text
     assert "CIN" in text
@@ -67,7 +67,7 @@ def test_the_power_is_stated_for_histories_with_a_rule_for_defects():
     scores = tuple(Score(value=1.0 if n % 20 == 0 else 5.0, defect=n % 20 == 0) for n in range(300))
     watch = watch_history(History(name="stars", scores=scores, lowest=1, highest=5))
 
-    text = " ".join(watch_text(watch, reading_aids()).split())
+    text = " ".join(watch_text(watch, words()).split())
 
     assert "Power a higher defect rate is found with a probability of at least 0.8 within 100 scores" in text
     assert "it is compared with a baseline (10.2%)" in text
@@ -76,14 +76,14 @@ def test_the_power_is_stated_for_histories_with_a_rule_for_defects():
 
 
 def test_the_power_is_not_stated_without_a_rule():
-    assert "Power unknown: no rule defines which scores are defects" in " ".join(
-        watch_text(changed(2), reading_aids()).split()
+    assert "Power not stated: no rule says which scores are defects" in " ".join(
+        watch_text(changed(2), words()).split()
     )
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "slip", "judge"])
 def test_lines_are_short_and_every_percentage_has_a_count(wrong):
-    text = watch_text(seen(wrong), reading_aids())
+    text = watch_text(seen(wrong), words())
 
     assert max(map(len, text.split("\n"))) <= 80
     assert "%" in text
@@ -97,7 +97,7 @@ def test_the_check_for_bare_percentages_detects_them():
 
 
 def test_a_declared_change_has_a_reading_aid():
-    text = " ".join(watch_text(changed(2), reading_aids(), unicode=False).split())
+    text = " ".join(watch_text(changed(2), words(), unicode=False).split())
 
     assert "The judge changed here from 1 to 2. A jump at this line does not describe the application." in text
     assert "2 applications lower, 0 higher" in text
@@ -106,7 +106,7 @@ def test_a_declared_change_has_a_reading_aid():
 def test_many_segments_are_counted_and_stored_in_the_data():
     watch = changed(20)
 
-    assert "and 40 more segments" in " ".join(watch_text(watch, reading_aids()).split())
+    assert "and 40 more segments" in " ".join(watch_text(watch, words()).split())
     assert len(watch_document(watch, exit_code=0)["segments"]) == 40
 
 
@@ -114,7 +114,7 @@ def test_other_components_are_named():
     watch = changed(2)
     of_data = replace(watch, changes=tuple(replace(change, part="data") for change in watch.changes))
 
-    assert "The data changed here" in " ".join(watch_text(of_data, reading_aids()).split())
+    assert "The data changed here" in " ".join(watch_text(of_data, words()).split())
 
 
 @pytest.mark.parametrize("wrong", ["nothing", "slip", "judge"])
@@ -145,7 +145,7 @@ def test_thinning_preserves_the_last_point(n, points):
 
 
 def test_the_page_names_no_host_and_permits_only_its_own_style():
-    page = watch_html(seen("slip"), reading_aids())
+    page = watch_html(seen("slip"), words())
 
     assert "default-src &#x27;none&#x27;" in page
     assert not re.search(r"(src|href)=", page)
@@ -153,12 +153,12 @@ def test_the_page_names_no_host_and_permits_only_its_own_style():
 
 
 def test_every_kind_of_alarm_states_cause_alternatives_and_next_step():
-    assert set(reading_aids().alerts) == {kind.value for kind in AlertKind}
-    assert all(told.why and told.otherwise and told.then for told in reading_aids().alerts.values())
+    assert set(words().alerts) == {kind.value for kind in AlertKind}
+    assert all(told.why and told.otherwise and told.then for told in words().alerts.values())
 
 
 def test_an_alarm_on_the_page_states_why():
-    page = watch_html(seen("slip"), reading_aids())
+    page = watch_html(seen("slip"), words())
 
     assert page.count("<summary>Why this alarm</summary>") == len(seen("slip").alerts)
     assert "A stricter judge or other prompts also lower the scores." in page
@@ -166,7 +166,7 @@ def test_an_alarm_on_the_page_states_why():
 
 
 def test_names_from_files_are_escaped():
-    page = watch_html(changed(2), reading_aids())
+    page = watch_html(changed(2), words())
 
     assert "<b>0</b>" not in page
     assert "&lt;b&gt;0&lt;/b&gt;" in page
@@ -186,7 +186,7 @@ def test_the_chart_shows_alarms_changes_and_every_metric():
 
 
 def test_applications_beyond_the_chart_are_listed_in_a_table():
-    page = watch_html(changed(30), reading_aids())
+    page = watch_html(changed(30), words())
 
     assert page.count("<svg") == 24
     assert "Not drawn" in page

@@ -3,15 +3,15 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.guideline import DefectRule, Operator
 from theodolite.reporting.page.answer import answer_view
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.text.descriptions import phrase_of
+from theodolite.reporting.words.descriptions import phrase_of
 
 
 def columns(evidence):
-    return answer_view(subject_of(evidence, findings_named("xstest"), facts(), reading_aids())).columns
+    return answer_view(subject_of(evidence, findings_named("xstest"), facts(), words())).columns
 
 
 def test_a_heading_states_the_common_number_of_dialogues_below_it():
@@ -33,7 +33,7 @@ def test_a_heading_without_the_number_does_not_announce_it():
 
 
 @pytest.mark.parametrize(
-    ("phrase", "sizes", "phrase_text"),
+    ("phrase", "sizes", "words"),
     [
         ("", {985}, "defect (label == no), of 985"),
         ("", {738, 985}, "defect (label == no)"),
@@ -42,7 +42,7 @@ def test_a_heading_without_the_number_does_not_announce_it():
     ],
     ids=["default", "default-sizes-differ", "phrase", "phrase-sizes-differ"],
 )
-def test_a_phrase_states_the_number_only_if_all_rates_have_it(phrase, sizes, phrase_text):
+def test_a_phrase_states_the_number_only_if_all_rates_have_it(phrase, sizes, words):
     rule = DefectRule(name="defect", question="label", operator=Operator.EQUAL, values=("no",), phrase=phrase)
 
-    assert phrase_of(rule, sizes) == phrase_text
+    assert phrase_of(rule, sizes) == words

@@ -12,11 +12,11 @@ def root_of(drawing):
 
 
 def rects(drawing, kind):
-    return [item for item in root_of(drawing).iter(f"{SVG}rect") if item.get("class") == kind]
+    return [one for one in root_of(drawing).iter(f"{SVG}rect") if one.get("class") == kind]
 
 
 def texts(drawing):
-    return [item.text for item in root_of(drawing).iter(f"{SVG}text")]
+    return [one.text for one in root_of(drawing).iter(f"{SVG}text")]
 
 
 def panel(*counts, title="bot"):
@@ -35,7 +35,7 @@ def test_ticks_are_round_and_reach_the_largest_count(most, ticks):
 def test_columns_of_all_histograms_share_one_scale():
     drawing = histograms([panel(1, 4), panel(2, 0, title="other")], label="severity", unit="dialogues")
 
-    heights = [float(item.get("height")) for item in rects(drawing, "shape")]
+    heights = [float(one.get("height")) for one in rects(drawing, "shape")]
     assert heights[1] == pytest.approx(4 * heights[0], abs=0.2)
     assert heights[2] == pytest.approx(2 * heights[0], abs=0.2)
     assert heights[3] == 0
@@ -46,13 +46,13 @@ def test_columns_of_all_histograms_share_one_scale():
 def test_a_column_opens_its_dialogues():
     drawing = histograms([panel(1, 4)], label="severity", unit="dialogues")
 
-    assert [item.get("data-set") for item in root_of(drawing).iter(f"{SVG}g")] == ["set1", "set2"]
+    assert [one.get("data-set") for one in root_of(drawing).iter(f"{SVG}g")] == ["set1", "set2"]
 
 
 def test_parts_of_a_stacked_bar_fill_it():
     drawing = stacked([panel(1, 3, 4)], label="answers")
 
-    widths = [float(item.get("width")) for item in root_of(drawing).iter(f"{SVG}rect") if item.get("height") == "20.0"]
+    widths = [float(one.get("width")) for one in root_of(drawing).iter(f"{SVG}rect") if one.get("height") == "20.0"]
     assert sum(widths) == pytest.approx(900 - 70 - 220, abs=0.3)
     assert widths[1] == pytest.approx(3 * widths[0], abs=0.2)
     assert {"0%", "50%", "100%", "n 8"} <= set(texts(drawing))
@@ -63,7 +63,7 @@ def test_stages_of_a_funnel_are_on_the_scale_of_the_plan_and_name_their_losses()
 
     drawing = funnel(stages, [[Part(label="application timed out", n=2)]], label="funnel")
 
-    planned, run = (float(item.get("width")) for item in rects(drawing, "shape"))
+    planned, run = (float(one.get("width")) for one in rects(drawing, "shape"))
     assert run / planned == pytest.approx(58 / 60, abs=0.001)
     assert "lost: 2 application timed out" in texts(drawing)
 
@@ -73,7 +73,7 @@ def test_a_dot_is_at_its_percentage_of_the_axis():
 
     drawing = dots([row], axis=0.5, label="rates")
 
-    (whisker,) = [item for item in root_of(drawing).iter(f"{SVG}line") if item.get("class") == "whisker"]
+    (whisker,) = [one for one in root_of(drawing).iter(f"{SVG}line") if one.get("class") == "whisker"]
     start, end = 230, 650
     assert float(whisker.get("x1")) == pytest.approx(start + (end - start) * 0.2)
     assert float(whisker.get("x2")) == pytest.approx(start + (end - start) * 0.8)

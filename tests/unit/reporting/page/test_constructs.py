@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import reading_aids
+from tests.fakes.report import words
 from tests.fakes.responses import AFTER, BOTH, STUDY, evidence, said
 from theodolite.domain.identity import version_of
 from theodolite.domain.instrument import Construct
@@ -18,8 +18,8 @@ MARKED = replace(
     instrument=replace(
         AFTER.instrument,
         questions=tuple(
-            replace(question, construct=Construct.ACT if question.name == "bad" else Construct.PERCEIVE)
-            for question in AFTER.instrument.questions
+            replace(one, construct=Construct.ACT if one.name == "bad" else Construct.PERCEIVE)
+            for one in AFTER.instrument.questions
         ),
     ),
 )
@@ -28,11 +28,10 @@ MARKED = replace(
 @pytest.fixture(scope="module")
 def blocks():
     told = [
-        replace(item, instrument_version=version_of(MARKED), answers=(*item.answers, said("seen", "yes")))
-        for item in BOTH
+        replace(one, instrument_version=version_of(MARKED), answers=(*one.answers, said("seen", "yes"))) for one in BOTH
     ]
     known = evidence(*told, of=replace(STUDY, questionnaires=(MARKED,)))
-    return construct_blocks(subject_of(known, measure_study(known), facts(), reading_aids()))
+    return construct_blocks(subject_of(known, measure_study(known), facts(), words()))
 
 
 def test_constructs_are_listed_in_order_with_their_questions(blocks):

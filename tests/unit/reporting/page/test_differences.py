@@ -3,7 +3,7 @@ import re
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.study_parts import Typology
 from theodolite.measurement.study.differences import typology_rates
 from theodolite.reporting.page.differences import clear_gaps, gap_chart, typology_chart, versions_view
@@ -12,7 +12,7 @@ from theodolite.reporting.page.subject import subject_of
 
 @functools.cache
 def subject(name):
-    return subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
+    return subject_of(evidence_named(name), findings_named(name), facts(), words())
 
 
 def test_each_pair_of_applications_has_a_sentence_and_each_rate_a_row():
@@ -65,11 +65,11 @@ def test_types_of_users_and_applications_have_one_row_per_rule_and_type():
     typology = Typology(by="type", applications={"open": ("llama2orig", "llama2new"), "guarded": ("mistralguard",)})
     typed = replace(known, study=replace(known.study, typology=typology))
     findings = replace(findings_named("xstest"), typology=tuple(typology_rates(typed)))
-    chart = typology_chart(subject_of(typed, findings, facts(), reading_aids()))
+    chart = typology_chart(subject_of(typed, findings, facts(), words()))
 
     assert [column.title for column in chart.table.columns][2:5] == ["Users", "open", "guarded"]
     assert 2 * len(chart.table.rows) == len(findings.typology)
-    assert chart.drawing.count('class="whisker"') == sum(item.rate.n >= 10 for item in findings.typology)
+    assert chart.drawing.count('class="whisker"') == sum(one.rate.n >= 10 for one in findings.typology)
 
 
 def test_a_study_without_a_typology_has_no_such_chart():

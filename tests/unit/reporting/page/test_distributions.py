@@ -1,7 +1,7 @@
 import functools
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids, report_named
+from tests.fakes.report import evidence_named, findings_named, report_named, words
 from theodolite.reporting.page.distributions import (
     control_charts,
     funnels,
@@ -15,7 +15,7 @@ from theodolite.reporting.page.subject import subject_of
 
 @functools.cache
 def subject(name):
-    return subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
+    return subject_of(evidence_named(name), findings_named(name), facts(), words())
 
 
 def numbers(table):
@@ -83,7 +83,7 @@ def test_repeats_of_a_persona_are_counted_by_the_number_of_defects():
     assert chart.title.startswith("Repeats: groundedness")
     assert [column.title for column in chart.table.columns[1:-1]] == [str(n) for n in range(11)]
     assert int(row[-1]) == sum(map(int, row[1:-1])) == 3  # three of six personas have a label of all ten dialogues
-    assert "are excluded" not in chart.legend
+    assert "are not in it" not in chart.legend
 
 
 def test_prompts_without_a_repeat_have_no_chart_of_repeats():

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.dialogue import Level
 from theodolite.domain.estimate import Undefined
 from theodolite.domain.findings.number import TaskTally
@@ -15,7 +15,7 @@ from theodolite.reporting.page.subject import subject_of
 
 
 def subject(name="xstest"):
-    return subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
+    return subject_of(evidence_named(name), findings_named(name), facts(), words())
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_a_study_with_one_side_has_no_plot():
 
 def with_tasks(risk_share):
     found = findings_named("xstest")
-    names = [application.name for application in evidence_named("xstest").study.applications][:2]
+    names = [one.name for one in evidence_named("xstest").study.applications][:2]
     tasks = tuple(
         TaskTally(application=name, level=Level.FIELD_TESTING, n_sessions=40, n_unsaid=0, done=defect_rate(30, 40))
         for name in names
@@ -86,14 +86,14 @@ def with_tasks(risk_share):
         RiskFinding(risk=Risk(name="spoilt"), application=name, level=Level.FIELD_TESTING, n=40, impact=impact)
         for name in names
     )
-    return subject_of(evidence_named("xstest"), replace(found, tasks=tasks, risks=risks), facts(), reading_aids())
+    return subject_of(evidence_named("xstest"), replace(found, tasks=tasks, risks=risks), facts(), words())
 
 
 def test_utility_is_plotted_against_the_risk_of_the_same_level():
     (plot,) = utility_plots(with_tasks(defect_rate(4, 40)))
 
     assert plot.title == "Utility against risk: spoilt, field testing"
-    assert plot.plots[0].text.startswith("llama2orig: task completed 75.0%, risk spoilt 10.0%")
+    assert plot.plots[0].words.startswith("llama2orig: task completed 75.0%, risk spoilt 10.0%")
     assert plot.table.texts[0][1:] == ("30 of 40, 75.0% (59.8 to 85.8)", "4 of 40, 10.0% (4.0 to 23.1)")
     cross = plot.plots[0].main.crosses[0]
     assert cross.x[0] < cross.x[1] < cross.x[2]
@@ -105,4 +105,4 @@ def test_an_unmeasured_risk_has_no_plot():
 
 
 def test_the_first_screen_is_not_repeated():
-    assert utility_plots(subject_of(evidence_named("xstest"), findings_named("xstest"), facts(), reading_aids())) == ()
+    assert utility_plots(subject_of(evidence_named("xstest"), findings_named("xstest"), facts(), words())) == ()

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import reading_aids, schema_named
+from tests.fakes.report import schema_named, words
 from tests.unit.measurement.study.test_order_metrics import EIGHT, RISING, scored
 from theodolite.config.load_context import report_assets
 from theodolite.measurement.study.findings import measure_study
@@ -21,7 +21,7 @@ from theodolite.reporting.terminal.summary import summary_text
 
 def blocks(study):
     evidence = study.evidence()
-    return order_blocks(subject_of(evidence, measure_study(evidence), facts(), reading_aids()))
+    return order_blocks(subject_of(evidence, measure_study(evidence), facts(), words()))
 
 
 def test_a_row_names_both_units_of_permutation_entropy():
@@ -46,7 +46,7 @@ def test_the_page_escapes_reasons_and_draws_without_scripts():
     page = report_html(evidence, measure_study(evidence), facts(), report_assets())
 
     assert 'id="order-metrics"' in page
-    assert "no reason stated" in page
+    assert "no reason was given" in page
 
 
 @pytest.mark.parametrize("study", [scored(judge=EIGHT, ann=RISING), scored(judge=EIGHT[:5], ann=(1, 2))])
@@ -64,7 +64,7 @@ def _schema():
 
 def test_the_summary_states_metrics_and_rankings():
     evidence = scored(judge=EIGHT, ann=RISING).evidence()
-    text = " ".join(summary_text(evidence, measure_study(evidence), facts(), reading_aids(), width=400).split())
+    text = " ".join(summary_text(evidence, measure_study(evidence), facts(), words(), width=400).split())
 
     assert "Order polite, bot by judge: mean 4.50, PEN 0.6931 nats, 0.39 normalised" in text
     assert "Rankings polite, bot: judge in the order of ann: tau" in text

@@ -1,14 +1,14 @@
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.overview import findings_of, tags_of, tiles_of
 from theodolite.reporting.page.review import chips_of
 from theodolite.reporting.page.subject import subject_of
 
 
 def subject(name):
-    made = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
+    made = subject_of(evidence_named(name), findings_named(name), facts(), words())
     chips_of(made)
     return made
 
@@ -31,8 +31,8 @@ def test_tiles_show_dialogues_completeness_agreement_and_the_judge():
 def test_completeness_over_several_guidelines_names_what_it_counts():
     """An event said `0 of 36 labelled` beside rates of dialogues that people had labelled under another guideline."""
     made = subject("unfinished")
-    (disposition,) = made.dispositions
-    _, tile, *_ = tiles_of(replace(made, dispositions=(disposition, disposition)))
+    (account,) = made.accounts
+    _, tile, *_ = tiles_of(replace(made, accounts=(account, account)))
 
     assert [note.text for note in tile.notes[:2]] == [
         "labelled under all 2 guidelines",

@@ -4,7 +4,7 @@ import pytest
 
 from tests.fakes.evidence import changed as changed_evidence
 from tests.fakes.evidence import facts, live_evidence
-from tests.fakes.report import evidence_named, findings_named, reading_aids, report_named
+from tests.fakes.report import evidence_named, findings_named, report_named, words
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.run import Spending
 from theodolite.measurement.interval import wilson
@@ -15,7 +15,7 @@ from theodolite.reporting.queries.rates import lead_rates
 
 
 def subject(name, evidence=None):
-    return subject_of(evidence or evidence_named(name), findings_named(name), facts(), reading_aids())
+    return subject_of(evidence or evidence_named(name), findings_named(name), facts(), words())
 
 
 def rate_of(name, rule, application):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.schema import QuestionnaireResponse
 from theodolite.reporting.page.subject import subject_of
 
@@ -20,7 +20,7 @@ TOLD = QuestionnaireResponse(
 
 def test_the_label_of_a_tester_session_opens_all_its_dialogues():
     evidence = replace(LIVE, responses=(TOLD,), answered={"first": 4, "second": 2, "other": 1})
-    subject = subject_of(evidence, findings_named("live"), facts(), reading_aids())
+    subject = subject_of(evidence, findings_named("live"), facts(), words())
 
     assert [case.index for case in subject.labelled([TOLD.label])] == [2, 4]
     assert [case.index for case in subject.labelled([TOLD.label, LIVE.sessions.label(2)])] == [2, 4]

@@ -10,7 +10,7 @@ import re
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, evidence_named, findings_named, reading_aids, report_named
+from tests.fakes.report import assets, evidence_named, findings_named, report_named, words
 from theodolite.reporting.page.report import LIBRARY
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.page.tree_charts import dot_plot, radar
@@ -19,7 +19,7 @@ from theodolite.reporting.page.trees import tree_views
 
 @pytest.fixture(scope="module")
 def subject():
-    return subject_of(evidence_named("trees"), findings_named("trees"), facts(), reading_aids())
+    return subject_of(evidence_named("trees"), findings_named("trees"), facts(), words())
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ def session(who: str, number: int, state: SessionState, level: Level = Level.RED
     return Session(
         key=digest(who, str(number)), study="s", study_version=digest("s"), run=digest("r"), participant=who,
         level=level, scenario="a", scenario_version=digest("a"), application="bot", application_version=digest("b"),
-        slot=0, index=number, alias="Application K", state=state,
+        slot=0, place=number, alias="Application K", state=state,
     )  # fmt: skip
 
 
@@ -88,4 +88,4 @@ def test_the_data_card_has_the_numbers_of_the_results_file(evidence):
 
 
 def test_a_study_without_people_has_the_data_card_only():
-    assert [section.name for section in sections(grouped_evidence(split), event=None)] == ["data-card"]
+    assert [one.name for one in sections(grouped_evidence(split), event=None)] == ["data-card"]

@@ -3,7 +3,7 @@ from theodolite.domain.annotation import Outcome
 from theodolite.domain.annotator import REFERENCE
 from theodolite.domain.answer_rules import reference_names
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import dispositions_of
+from theodolite.reporting.queries.dispositions import accounts_of
 
 
 def test_every_planned_session_is_a_case_in_order_of_the_plan():
@@ -22,7 +22,7 @@ def test_a_label_of_a_failed_session_is_failed_and_one_of_a_waiting_session_is_m
     assert waiting.dialogue_label("grounded", groundedness()).outcome is Outcome.MISSING
 
 
-def test_the_reference_is_first_and_defaults_to_all_people():
+def test_the_reference_is_first_if_there_is_one_and_otherwise_everybody():
     recorded, live = xstest_evidence().study, live_evidence().study
 
     assert reference_names(recorded, refusal(), "gpt4") == (REFERENCE,)
@@ -35,9 +35,9 @@ def test_the_reference_has_no_label_on_an_unrecorded_application():
 
 def test_a_disposition_contains_every_planned_dialogue_once():
     evidence = live_evidence(held=50)
-    account = dispositions_of(evidence.study, cases_of(evidence.answers))[0]
+    account = accounts_of(evidence.study, cases_of(evidence.answers))[0]
 
-    positions = [index for part in (account.labelled, *account.unmeasured) for index in part.cases]
+    places = [place for part in (account.labelled, *account.unmeasured) for place in part.cases]
 
-    assert sorted(positions) == list(range(60))
+    assert sorted(places) == list(range(60))
     assert account.n(Outcome.MISSING) == 10

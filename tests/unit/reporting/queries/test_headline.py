@@ -12,7 +12,7 @@ from theodolite.reporting.queries.headline import headline
 )
 def test_prompts_common_to_all_applications_are_equal(n, words):
     evidence = xstest_evidence()
-    prompts = list(dict.fromkeys(session.pair_key for session in evidence.sessions))[:n]
-    met = tuple(session for session in evidence.sessions if session.pair_key in prompts)
+    prompts = list(dict.fromkeys(one.pair_key for one in evidence.sessions))[:n]
+    met = tuple(one for one in evidence.sessions if one.pair_key in prompts)
 
     assert headline(changed(evidence, sessions=met), ()).startswith(words)

@@ -27,7 +27,7 @@ def live():
 
 
 def test_a_judge_limits_its_rates_and_a_guideline_the_leading_ones(live):
-    assert [(item.gate.name, item.subject.application, item.state) for item in live] == [
+    assert [(one.gate.name, one.subject.application, one.state) for one in live] == [
         ("grounded", "bot-1.4", GateState.INCONCLUSIVE),
         ("groundedness", "bot-1.4", GateState.MET),
     ]
@@ -36,13 +36,13 @@ def test_a_judge_limits_its_rates_and_a_guideline_the_leading_ones(live):
 def test_every_application_and_rule_has_a_result():
     results = results_of(xstest_evidence(), refusal="upper <= 20%", keywords="count <= 0")
 
-    by_guideline = [result for result in results if result.gate.name == "refusal"]
-    assert {item.subject.annotators for item in by_guideline} == {("reference",)}
+    by_guideline = [one for one in results if one.gate.name == "refusal"]
+    assert {one.subject.annotators for one in by_guideline} == {("reference",)}
     assert len(by_guideline) == 5 * 3
-    states = {(item.subject.application, item.subject.rule): item.state for item in by_guideline}
+    states = {(one.subject.application, one.subject.rule): one.state for one in by_guideline}
     assert states["llama2orig", "withheld"] is GateState.NOT_MET
     assert states["llama2orig", "released"] is GateState.MET
-    assert {result.subject.annotators for result in results if result.gate.name == "keywords"} == {("keywords",)}
+    assert {one.subject.annotators for one in results if one.gate.name == "keywords"} == {("keywords",)}
 
 
 def test_a_gate_without_a_rate_is_inconclusive():
@@ -60,7 +60,7 @@ def test_results_for_a_terminal_are_one_line_each(live):
     shown = " ".join(lines[0].split())
     assert shown == "grounded bot-1.4, defect upper <= 20% 9 of 57, 15.8% (4.5 to 37.2) inconclusive"
     assert lines[1].strip().startswith("The interval crosses the limit. About ")
-    assert lines[1].strip().endswith("independent dialogues are needed to decide it.")
+    assert lines[1].strip().endswith("independent dialogues decide it.")
     assert len({line.index(word) for line, word in ((lines[0], "upper"), (lines[2], "completeness"))}) == 1
 
 
@@ -97,7 +97,7 @@ def test_sarif_and_annotations_name_failed_gates(live):
     log = json.loads(sarif_text(live, "support", file="support/study.yaml", version="0.1.0"))
 
     (run,) = log["runs"]
-    assert [(item["ruleId"], item["level"]) for item in run["results"]] == [("grounded", "warning")]
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [("grounded", "warning")]
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "support/study.yaml"
     (line,) = github_annotations(live, file="support/study.yaml")
     assert line.startswith("::warning file=support/study.yaml,line=1,title=gate grounded::bot-1.4")
@@ -131,7 +131,7 @@ def test_a_deterioration_is_omitted_without_a_baseline():
     (other,) = gate_results(study, findings, GateFacts(differences={("other", "g", "r", "a"): change}))
     (known,) = gate_results(study, findings, GateFacts(differences={key: change}))
 
-    assert "no baseline run was set; set" in unnamed.reason
+    assert "no baseline run was named" in unnamed.reason
     assert "the baseline has no such rate" in other.reason
     assert known.state is GateState.MET
     assert "+2.0 points (-1.0 to +4.0), n 57 pairs" in gate_lines([known])[0]

@@ -13,7 +13,7 @@ from theodolite.usecases.labels import LabelRequest, draw_labels
 def test_a_sample_states_its_source_and_the_next_step():
     drawn = draw_labels(live_evidence(), LabelRequest(n=20))
 
-    text = sample_text(drawn.sample, n_label_rows=20, file="labels.csv", study="support")
+    text = sample_text(drawn.sample, n_slips=20, file="labels.csv", study="support")
 
     assert text.startswith("Wrote    labels.csv: 20 dialogues, 20 answers to give")
     assert "bot-1.4: no verdict 1 of 1" in " ".join(text.split())

@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.evidence import live_evidence, xstest_evidence
 from theodolite.domain.annotation import Control, Vote
-from theodolite.domain.dialogue import Passage, Turn, in_turn, search_text
+from theodolite.domain.dialogue import Passage, Turn, found_text, in_turn
 from theodolite.domain.persona import Attempt, AttemptOutcome, Strategy
 from theodolite.domain.text import printable
 from theodolite.reporting.terminal.show import first_text, show_text
@@ -43,7 +43,7 @@ def test_a_withheld_dialogue_states_why():
 def test_retrieved_passages_and_attempts_are_shown_beside_their_turn():
     evidence = xstest_evidence()
     held = next(evidence.archive.dialogues())
-    found = search_text(held.turns[0].prompt, [Passage(name="faq.md, paragraph 4", text="Free.")])
+    found = found_text(held.turns[0].prompt, [Passage(name="faq.md, paragraph 4", text="Free.")])
     tried = Attempt(description="opens a scene", outcome=AttemptOutcome.WITHHELD, turn=1)
     insists = Attempt(description="insists", outcome=AttemptOutcome.UNCLEAR, turn=1, refines=1)
     strategy = Strategy(name="role_play", dialogue=held.key, attempts=(tried, insists))

@@ -37,7 +37,7 @@ def test_the_status_fits_on_a_few_lines():
         "  Failed  judge 1",
         "  Spent   70 calls, 8,400 tokens, $1.23 and an unknown part (no price for 3 of 70 calls)",
         "  Pace    2.0 calls/s over the last 30 s, about 1:15 left",
-        "  Stopping at once would repeat 5 calls at most",
+        "  Kill    would repeat 5 calls at most",
     ]
 
 
@@ -45,7 +45,7 @@ def test_unreported_tokens_are_listed_separately():
     spent = Spending(calls=70, tokens_in=8000, tokens_out=400, estimated_tokens=1_200)
     told = replace(STATUS, spent=spent)
 
-    supposed = "1,200 tokens estimated for replies without counts"
+    supposed = "1,200 tokens estimated where replies state none"
     assert f"  Spent   70 calls, 8,400 tokens, $0.00, {supposed}\n" in status_text(told)
     assert status_document(told)["tokens"] == {"input": 8000, "output": 400, "estimated": 1200}
 
@@ -60,7 +60,7 @@ def test_unreported_tokens_are_unknown_and_not_zero():
 def test_a_run_waiting_for_replies_states_how_long():
     still = status_text(replace(STATUS, pace=replace(STATUS.pace, calls=0, units=0)))
 
-    assert still.startswith("support, run 2, running, but no reply in the last 30 s\n")
+    assert still.startswith("support, run 2, running, but no reply came in the last 30 s\n")
     assert "left" not in still
 
 
@@ -99,7 +99,7 @@ def test_workers_are_listed_with_their_machine_and_units():
 
     assert status_text(status).splitlines()[5:7] == [
         "  Worker  node-1, process 4711, 64 units, since 12:30 UTC",
-        "  Worker  node-2, process 4711, 1 unit, since 12:30 UTC; no heartbeat, its units return to the other workers",
+        "  Worker  node-2, process 4711, 1 unit, since 12:30 UTC; no heartbeat, its units return to the others",
     ]
     assert [(worker["host"], worker["alive"]) for worker in status_document(status)["workers"]] == [
         ("node-1", True),

@@ -5,14 +5,14 @@ from html import unescape
 import pytest
 
 from tests.fakes.evidence import changed, facts
-from tests.fakes.report import NAMES, evidence_named, reading_aids, report_named, summary_named
+from tests.fakes.report import NAMES, evidence_named, report_named, summary_named, words
 from tests.unit.measurement.study.small_study import SmallStudy
 from theodolite.domain.annotation import Answer, Outcome
 from theodolite.domain.persona import Aim, Attack, Script
 from theodolite.domain.run import Spending
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import dispositions_of
+from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.terminal.summary import run_cost_text, summary_text
 
 ALLOWED = re.compile(
@@ -61,7 +61,7 @@ def test_without_a_reference_each_annotator_has_one_rate():
     evidence = evidence_named("xstest")
     evidence = replace(evidence, study=replace(evidence.study, reference=None))
 
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
 
     assert len(re.findall(r"^  (annotator|GPT|Key)", text, re.MULTILINE)) == 20
 
@@ -71,7 +71,7 @@ def test_both_sides_of_a_guardrail_fit_on_one_line_if_everything_is_withheld():
     refused = [replace(final, value="full refusal") for final in evidence.archive.adjudications()]
     evidence = changed(evidence, adjudications=refused)
 
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
 
     assert re.search(r"^gpt4 {12}\S{7} 250   100% 98\.5 to 100 +○", text, re.MULTILINE)
     assert max(len(line) for line in text.splitlines()) <= 80
@@ -83,14 +83,14 @@ def test_a_single_guideline_with_one_rule_is_one_line_per_application():
     lone = replace(guideline, defect_rules=guideline.defect_rules[:1])
     evidence = replace(evidence, study=replace(evidence.study, guidelines=(lone,)))
 
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
 
     assert re.search(r"^  gpt4 {30}\S{10} 16 of 250     6\.4%   4\.0 to 10\.1$", text, re.MULTILINE)
 
 
 def test_the_last_line_states_the_next_step():
     assert summary_named("live").splitlines()[-2].startswith("Next           label 40 dialogues")
-    assert "replace the script with a model" in summary_named("scripted").splitlines()[-1]
+    assert "replace the script with a model" in summary_named("scripted").splitlines()[-2]
 
 
 def test_an_unparseable_judge_is_shown_first_with_one_of_its_replies():
@@ -100,9 +100,9 @@ def test_an_unparseable_judge_is_shown_first_with_one_of_its_replies():
     unreadable = [replace(given, answers=(unread,)) for given in annotations[:20]]
     evidence = changed(evidence, annotations=unreadable + annotations[20:])
 
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
 
-    assert "The judge grounded has unparseable replies for 21 of 58 (36.2%)" in text
+    assert "The judge grounded could not be read on 21 of 58 (36.2%)" in text
     assert "\x1b" not in text
 
 
@@ -111,9 +111,9 @@ def test_an_annotator_without_labels_is_named_once_and_counted_as_missing():
     study = replace(evidence.study, annotators=())
     evidence = changed(replace(evidence, study=study), annotations=[], failures=[])
 
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
 
-    assert "no labels for groundedness yet" in text
+    assert "nobody has labelled by groundedness yet" in text
     assert "60 planned: 0 labelled, 58 labelled by nobody, 2 not run yet" in text
     assert "defect (" not in text
 
@@ -122,10 +122,10 @@ def test_personas_scripts_and_attacks_are_counted_separately():
     evidence = evidence_named("live")
     attack = Attack(key="rephrase/it", strategy="rephrase", aim=Aim(key="it", ask="Tell me"))
     testers = [Script(key="hours", prompts=("When?",)), attack]
-    first = [replace(item, tester=tester) for item, tester in zip(evidence.sessions, testers, strict=False)]
+    first = [replace(one, tester=tester) for one, tester in zip(evidence.sessions, testers, strict=False)]
     mixed = changed(evidence, sessions=(*first, *list(evidence.sessions)[2:]))
 
-    said = summary_text(mixed, measure_study(mixed), facts(), reading_aids())
+    said = summary_text(mixed, measure_study(mixed), facts(), words())
 
     assert "personas, 1 script, 1 attack" in " ".join(said.split("\n")[0].split())
 
@@ -159,8 +159,8 @@ def test_people_who_divide_the_dialogues_leave_none_unlabelled():
             study.answer(name, f"d{number}", "yes")
     evidence = study.evidence()
 
-    text = summary_text(evidence, measure_study(evidence), facts(), reading_aids())
-    (account,) = dispositions_of(evidence.study, cases_of(evidence.answers))
+    text = summary_text(evidence, measure_study(evidence), facts(), words())
+    (account,) = accounts_of(evidence.study, cases_of(evidence.answers))
 
     assert "12 planned: 0 labelled by all 3 people, 12 labelled by some of them only" in " ".join(text.split())
     assert "lack labels" not in text

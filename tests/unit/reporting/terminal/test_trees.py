@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.trees import FEW, answers, design, leaf, leaves
 from tests.unit.measurement.trees.tree.test_comparing import tree
 from theodolite.measurement.trees.measuring import measure_tree
-from theodolite.reporting.terminal.trees import comparison_lines, design_lines, tree_lines, tree_summary_text
+from theodolite.reporting.terminal.trees import comparison_lines, design_lines, summary_words, tree_lines
 
 NODES = {
     "top": {"summary": "aggregation", "of": {"x": 1, "y": 2}, "beside": ["kinds"]},
@@ -53,7 +53,7 @@ def test_a_design_in_a_terminal_shows_weights_other_than_one():
         ((4, 4), (8, 8), "one is nowhere higher, and lower at 3 nodes."),
         ((8, 8), (4, 4), "two is nowhere higher, and lower at 3 nodes."),
         ((4, 4), (4, 4), "one and two are equal at every node."),
-        ((4, 8), (8, 4), "Neither is lower overall, and no overall score is computed."),
+        ((4, 8), (8, 4), "Neither is ahead, and no overall score is made."),
     ],
 )
 def test_a_comparison_ends_with_a_sentence(first, second, words):
@@ -70,6 +70,6 @@ def test_incompatible_trees_have_no_order():
 
 
 def test_a_tree_without_data_is_reported_as_such():
-    assert tree_summary_text([measure_tree(design(NODES), [], draws=FEW, application="bot")]) == (
+    assert summary_words([measure_tree(design(NODES), [], draws=FEW, application="bot")]) == (
         "small, the highest branch of each: bot no data."
     )

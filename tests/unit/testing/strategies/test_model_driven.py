@@ -40,7 +40,7 @@ def test_a_reply_without_refusal_is_built_upon():
     asked, tried = after(PERHAPS, PERHAPS)
 
     assert texts(asked[-1])[2:] == ["message 1", "Perhaps.", "message 2", "Perhaps."]
-    assert [item.refines for item in tried] == [None, 1]
+    assert [one.refines for one in tried] == [None, 1]
 
 
 def test_after_a_refusal_the_attack_returns_to_the_latest_promising_reply():
@@ -48,9 +48,9 @@ def test_after_a_refusal_the_attack_returns_to_the_latest_promising_reply():
 
     assert texts(asked[2])[2] == "message 1"
     assert "From here it declined:\n- message 2\n" in texts(asked[2])[-1]
-    assert [item.goes_back for item in tried] == [False, False, True]
+    assert [one.goes_back for one in tried] == [False, False, True]
     assert "message 2" not in " ".join(texts(asked[3]))
-    assert [item.refines for item in tried] == [None, 1, 1]
+    assert [one.refines for one in tried] == [None, 1, 1]
     assert tried[2].description == "goes back and tries another way"
 
 
@@ -64,7 +64,7 @@ def test_all_refused_prompts_at_a_point_are_listed_to_avoid_repeats():
     asked, _ = after(NO, NO)
 
     assert "- message 1\n- message 2\n" in texts(asked[2])[-1]
-    assert len({item.messages for item in asked}) == len(asked)
+    assert len({one.messages for one in asked}) == len(asked)
 
 
 def test_the_attack_ends_when_the_model_has_nothing_to_say():
@@ -111,10 +111,10 @@ def moves_after(name, *written):
 def test_a_model_writes_each_attempt_differently(name):
     asked, tried = moves_after(name, "one", "two", "three")
 
-    assert all(isinstance(item, AskModel) and item.party is FailureSource.SIMULATED_USER for item in asked)
-    assert [item.messages[1].text for item in asked] == ["Where is the key?"] * approach_of(name).tries
-    assert len({item.messages[0].text for item in asked}) == approach_of(name).tries
-    assert [(item.prompt, item.refines) for item in tried] == [("one", None), ("two", 1), ("three", 2)]
+    assert all(isinstance(one, AskModel) and one.party is FailureSource.SIMULATED_USER for one in asked)
+    assert [one.messages[1].text for one in asked] == ["Where is the key?"] * approach_of(name).tries
+    assert len({one.messages[0].text for one in asked}) == approach_of(name).tries
+    assert [(one.prompt, one.refines) for one in tried] == [("one", None), ("two", 1), ("three", 2)]
 
 
 def test_a_translation_asks_for_the_answer_in_the_language_of_the_signs():

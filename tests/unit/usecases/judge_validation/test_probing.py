@@ -27,7 +27,7 @@ async def probed(answer, *, planned=None, budget=None):
     board = Switchboard(answer=answer)
     clients = clients_for(board, budget=budget)
     found = await Prober(study=LIVE.study, clients=clients).probe(planned or plan())
-    return board, {(item.measure, item.subject.attempt): item.result for item in found}
+    return board, {(one.measure, one.subject.attempt): one.result for one in found}
 
 
 def as_before(request):
@@ -48,7 +48,7 @@ def contrary(request):
 def test_alarms_and_other_dialogues_are_repeated_equally():
     found = plan(6)
 
-    values = sorted(item.answers[0].value for item in found.before.values())
+    values = sorted(one.answers[0].value for one in found.before.values())
     assert [value == "2" for value in values] == [True] * 3 + [False] * 3
     assert found.dialogues == plan(6).dialogues
     assert len(plan(500).dialogues) == 9 + 48

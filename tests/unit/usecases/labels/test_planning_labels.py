@@ -32,7 +32,7 @@ def test_more_labels_narrow_the_interval_and_are_drawn_as_planned():
     evidence = labelled_evidence(same)
 
     _, plan = planned_labels(evidence, LabelRequest(n=10))
-    drawn = {item.name: item.n_drawn for item in draw_labels(evidence, LabelRequest(n=10)).sample.strata}
+    drawn = {one.name: one.n_drawn for one in draw_labels(evidence, LabelRequest(n=10)).sample.strata}
 
     assert plan.width < plan.width_now < 1
     assert {name: n for name, n in plan.take.items() if n} == {name: n for name, n in drawn.items() if n}

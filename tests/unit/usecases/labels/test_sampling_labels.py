@@ -28,44 +28,42 @@ def labelled(evidence, keys):
 def test_every_verdict_is_sampled_with_a_known_probability():
     sample = drawn().sample
 
-    assert [(item.name, item.n_dialogues) for item in sample.strata] == [
+    assert [(one.name, one.n_dialogues) for one in sample.strata] == [
         ("bot-1.4: defect", 9),
         ("bot-1.4: no verdict", 1),
         ("bot-1.4: sound", 48),
     ]
-    assert sum(item.n_drawn for item in sample.strata) == len(sample.dialogues) == 20
-    assert sum(1 / dialogue.inclusion for dialogue in sample.dialogues) == pytest.approx(58)
+    assert sum(one.n_drawn for one in sample.strata) == len(sample.dialogues) == 20
+    assert sum(1 / one.inclusion for one in sample.dialogues) == pytest.approx(58)
 
 
 def test_the_same_request_draws_the_same_and_a_larger_one_continues():
-    keys = [dialogue.dialogue for dialogue in drawn(20).sample.dialogues]
+    keys = [one.dialogue for one in drawn(20).sample.dialogues]
 
-    assert keys == [dialogue.dialogue for dialogue in drawn(20).sample.dialogues]
-    assert set(keys) <= {dialogue.dialogue for dialogue in drawn(30).sample.dialogues}
-    assert set(keys) != {dialogue.dialogue for dialogue in drawn(20, seed=2).sample.dialogues}
+    assert keys == [one.dialogue for one in drawn(20).sample.dialogues]
+    assert set(keys) <= {one.dialogue for one in drawn(30).sample.dialogues}
+    assert set(keys) != {one.dialogue for one in drawn(20, seed=2).sample.dialogues}
 
 
 def test_the_file_contains_the_drawn_dialogues_and_no_verdict():
     found = drawn(20)
 
-    assert len({label_row.item for label_row in found.label_rows}) == 20
-    assert not any(
-        "defect" in label_row.item + label_row.material + label_row.dialogue for label_row in found.label_rows
-    )
+    assert len({slip.item for slip in found.slips}) == 20
+    assert not any("defect" in slip.item + slip.material + slip.dialogue for slip in found.slips)
 
 
 def test_dialogues_labelled_by_a_person_are_not_drawn_again():
-    first = {dialogue.dialogue for dialogue in drawn(20).sample.dialogues}
+    first = {one.dialogue for one in drawn(20).sample.dialogues}
 
-    further = {dialogue.dialogue for dialogue in drawn(20, labelled(LIVE, first)).sample.dialogues}
+    further = {one.dialogue for one in drawn(20, labelled(LIVE, first)).sample.dialogues}
 
     assert (len(further), first & further) == (20, set())
 
 
 def test_a_larger_request_draws_all_dialogues_and_then_none():
-    everything = {dialogue.dialogue for dialogue in drawn(500).sample.dialogues}
+    everything = {one.dialogue for one in drawn(500).sample.dialogues}
 
-    with pytest.raises(InputError, match="none are left to sample"):
+    with pytest.raises(InputError, match="nothing is left to draw"):
         drawn(1, labelled(LIVE, everything))
 
     assert len(everything) == 58
@@ -75,7 +73,7 @@ def test_withheld_texts_cannot_be_labelled_and_are_counted():
     sample = drawn(50, xstest_evidence()).sample
 
     assert sample.withheld == 1000
-    assert sum(item.n_dialogues for item in sample.strata) == 1250
+    assert sum(one.n_dialogues for one in sample.strata) == 1250
 
 
 def test_a_guideline_is_required_if_there_are_several():

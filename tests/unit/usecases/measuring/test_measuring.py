@@ -38,11 +38,7 @@ def test_a_run_by_earlier_rules_is_not_reported_as_a_changed_study():
     store = FakeStore()
     store.open_run(STUDY, replace(draw_plan(STUDY)[0], flow_version=1))
 
-    with pytest.raises(
-        InputError,
-        match=r"\(number 1\) of study `small` was made by an earlier version of this "
-        r"program",
-    ):
+    with pytest.raises(InputError, match=r"\(number 1\) of study `small` is by an earlier version of this program"):
         latest_evidence(store, STUDY, ())
 
 
@@ -61,10 +57,10 @@ def test_dialogues_have_the_names_of_the_current_plan():
     ben = sessions[1]
     earlier = dialogue(key="k", label="d009", pair_key=ben.pair_key, cluster="people-9", groups={})
 
-    ((index, now),) = as_planned([earlier], sessions)
+    ((place, now),) = as_planned([earlier], sessions)
 
     assert (now.key, now.label, now.cluster, now.groups) == ("k", "d002", "people-2", {"name": "Ben"})
-    assert index == 1
+    assert place == 1
     assert now.persona == ben.tester
     assert now.turns == earlier.turns
 
@@ -100,7 +96,7 @@ def test_every_human_annotator_is_an_annotator_of_the_study():
 def test_an_annotator_with_several_guidelines_has_one_name():
     people = with_people(STUDY, {"ben-polite": "polite"})
 
-    assert [(annotator.name, annotator.title) for annotator in people.annotators[-1:]] == [("ben-polite", "ben")]
+    assert [(one.name, one.title) for one in people.annotators[-1:]] == [("ben-polite", "ben")]
 
 
 def test_labels_under_an_earlier_guideline_are_separate():

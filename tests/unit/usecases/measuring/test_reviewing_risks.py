@@ -27,7 +27,7 @@ def test_reviews_are_stored_and_none_is_overwritten(event):
         keep_review(event.store, event.study, event.run, review)
 
     kept = reviews_of(event.store, event.study)
-    assert [(item.revision, item.materialised) for item in kept] == [(1, True), (2, False), (3, True)]
+    assert [(one.revision, one.materialised) for one in kept] == [(1, True), (2, False), (3, True)]
 
 
 @pytest.mark.parametrize("risk", ["plain", "unknown"])
@@ -40,5 +40,5 @@ def test_blind_annotators_review_nothing(event, monkeypatch):
     label = type("Label", (), {"annotator": "r-risk-assessment"})
     monkeypatch.setattr(event.store, "labels", lambda run: [label])
 
-    with pytest.raises(InputError, match="must not see questionnaires; assign the"):
+    with pytest.raises(InputError, match="must see no questionnaire"):
         keep_review(event.store, event.study, event.run, FOUND)

@@ -24,10 +24,7 @@ def test_a_later_statement_does_not_replace_the_earlier_one():
     state(store, "People who read English.")
     state(store, "People who read English well.", why="Slang was misread.", follows=1)
 
-    assert [(item.revision, item.why) for item in criteria_of(store, "spoilers")] == [
-        (1, ""),
-        (2, "Slang was misread."),
-    ]
+    assert [(one.revision, one.why) for one in criteria_of(store, "spoilers")] == [(1, ""), (2, "Slang was misread.")]
     assert criteria_of(store, "another") == ()
 
 
@@ -42,9 +39,9 @@ def test_subjects_are_numbered_separately():
 @pytest.mark.parametrize(
     ("text", "more", "kind", "words"),
     [
-        (" ", {"follows": 1, "why": "x"}, InputError, "need a text;"),
-        ("First.", {"follows": 1, "why": "x"}, InputError, "are already the same"),
-        ("Second.", {"follows": 1}, InputError, "describe the change and its reason briefly;"),
+        (" ", {"follows": 1, "why": "x"}, InputError, "need some words"),
+        ("First.", {"follows": 1, "why": "x"}, InputError, "say this already"),
+        ("Second.", {"follows": 1}, InputError, "what has changed and why"),
         ("Second.", {"why": "x"}, Conflict, "revision 1 meanwhile"),
     ],
 )

@@ -13,7 +13,7 @@ from tests.fakes.builders import (
     study,
     unit,
 )
-from tests.fakes.clients import completed_flow
+from tests.fakes.clients import held_by_hand
 from theodolite.domain.persona import Script
 from theodolite.domain.run import UnitKind
 from theodolite.domain.scenario import Scenario
@@ -35,12 +35,12 @@ def label_of(label):
     at = sessions_of(BOTH, *ROWS).find(label)
     asked = unit(kind=UnitKind.ANNOTATION, label=label, position=at, annotator="ann")
     flow = FLOWS.annotation(asked, dialogue(label=label))
-    (answer,) = completed_flow(flow).result.answers
+    (answer,) = held_by_hand(flow).result.answers
     return answer.value or answer.outcome.value
 
 
 def test_a_session_follows_the_plan():
-    held = completed_flow(FLOWS.session(unit(label="d001", key="u1"))).result
+    held = held_by_hand(FLOWS.session(unit(label="d001", key="u1"))).result
 
     assert (held.key, held.label, held.application, held.scenario) == ("u1", "d001", "bot", "shop")
     assert held.application_version == BOTH.application_version("bot")
@@ -57,9 +57,9 @@ def test_a_live_dialogue_has_no_row_even_if_its_script_shares_the_name():
 
 def test_final_labels_come_from_the_rows_too():
     labels = ("old/a#2", "old/a", "d001")
-    indexed = [(sessions_of(BOTH, *ROWS).find(label), dialogue(key=label, label=label)) for label in labels]
+    placed = [(sessions_of(BOTH, *ROWS).find(label), dialogue(key=label, label=label)) for label in labels]
 
-    finals = FLOWS.adjudications(indexed)
+    finals = FLOWS.adjudications(placed)
 
     assert [(final.dialogue, final.value) for final in finals] == [("old/a#2", "no"), ("old/a", "yes"), ("d001", None)]
 
@@ -74,7 +74,7 @@ def test_withheld_prompts_are_still_sent_to_the_recording():
     hidden = Script(key="a", prompts=("",), withheld="harmful")
     plain = study(scenarios=(Scenario(name="shop", scripts=(hidden,)),), personas=())
 
-    held = completed_flow(StudyFlows(plain, sessions_of(plain), ()).session(unit(label="d001"))).result
+    held = held_by_hand(StudyFlows(plain, sessions_of(plain), ()).session(unit(label="d001"))).result
 
     assert held.withheld == "harmful"
 
@@ -88,6 +88,6 @@ def test_the_prompts_of_recorded_dialogues_are_not_searched(label, is_searched):
         return ()
 
     flows = StudyFlows(BOTH, sessions_of(BOTH, *ROWS), ROWS, searches={"shop": search})
-    completed_flow(flows.session(unit(label=label, position=sessions_of(BOTH, *ROWS).find(label))))
+    held_by_hand(flows.session(unit(label=label, position=sessions_of(BOTH, *ROWS).find(label))))
 
     assert bool(queries) is is_searched

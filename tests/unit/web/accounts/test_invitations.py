@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from theodolite.web.accounts.invitations import WORDS, as_written, code_for, digest_of
+from theodolite.web.accounts.invitations import WORDS, as_written, digest_of, words_for
 
 
 def test_a_word_encodes_eight_bits_and_all_are_distinct():
@@ -12,8 +12,8 @@ def test_a_word_encodes_eight_bits_and_all_are_distinct():
 
 
 def test_words_are_stable_per_row_and_differ_between_rows():
-    assert code_for("code", "x.1") == code_for("code", "x.1")
-    assert len({code_for("code", "x.1"), code_for("code", "x.2"), code_for("start", "x.1")}) == 3
+    assert words_for("code", "x.1") == words_for("code", "x.1")
+    assert len({words_for("code", "x.1"), words_for("code", "x.2"), words_for("start", "x.1")}) == 3
 
 
 @pytest.mark.parametrize("typed", ["palm-river-otter-0481", " Palm RIVER otter 0481 ", "palm, river; otter_0481\n"])
@@ -23,10 +23,10 @@ def test_the_spelling_of_entered_words_does_not_matter(typed):
 
 
 def test_another_key_gives_other_words(settings_key):
-    before = code_for("code", "x.1"), digest_of("code", "palm")
+    before = words_for("code", "x.1"), digest_of("code", "palm")
     settings_key("another key")
 
-    assert code_for("code", "x.1") != before[0]
+    assert words_for("code", "x.1") != before[0]
     assert digest_of("code", "palm") != before[1]
 
 

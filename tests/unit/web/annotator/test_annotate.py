@@ -21,7 +21,7 @@ PLAIN = Study(
     schemas=(AnnotationSchema(name="a", categories=(Category(guideline=GUIDELINE, title="Risk"),)),),
 )
 WORDS = {written(key): f"de {text}" for texts in texts_of(PLAIN).values() for key, text in texts.items()}
-STUDY = replace(PLAIN, translations=(Translation(language="de", texts=WORDS),))
+STUDY = replace(PLAIN, translations=(Translation(language="de", words=WORDS),))
 SHEET = annotation_page(GUIDELINE, DIALOGUE, ())
 
 
@@ -31,12 +31,12 @@ def test_questions_and_labels_are_shown_in_the_language_and_submitted_by_name():
 
     assert (found.title, first.question.text) == ("de Risk", f"de {before.question.text}")
     assert [choice.value for choice in first.field.plain] == [choice.value for choice in before.field.plain]
-    assert all(choice.text == f"De {choice.value}" for choice in first.field.plain)
+    assert all(choice.words == f"De {choice.value}" for choice in first.field.plain)
     assert [item.key for item in found.items] == [item.key for item in SHEET.items]
 
 
 def test_a_partly_translated_category_is_shown_in_the_original_language():
-    lacking = replace(STUDY, translations=(Translation(language="de", texts=dict(list(WORDS.items())[1:])),))
+    lacking = replace(STUDY, translations=(Translation(language="de", words=dict(list(WORDS.items())[1:])),))
 
     assert in_language(SHEET, lacking, localised(lacking, "de")) is SHEET
 

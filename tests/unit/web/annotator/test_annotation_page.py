@@ -95,8 +95,8 @@ def test_nothing_is_preselected_and_non_responses_are_offered_only_where_allowed
     sheet = annotation_page(GUIDELINE, DIALOGUE, ())
 
     assert {item.value for item in sheet.items} == {""}
-    assert [one.text for one in sheet.item("released@1").field.aside] == ["Unable to determine"]
-    assert [one.text for one in sheet.item("withheld").field.aside] == ["Does not apply"]
+    assert [one.words for one in sheet.item("released@1").field.aside] == ["Unable to determine"]
+    assert [one.words for one in sheet.item("withheld").field.aside] == ["Does not apply"]
 
 
 def test_a_non_response_is_shown_as_the_selected_answer():
@@ -119,9 +119,9 @@ def test_texts_are_split_into_sentences_and_facts_into_lines():
     assert sheet.title == "Risk assessment"
 
 
-@pytest.mark.parametrize("index", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
-def test_a_key_selects_one_position(index):
-    assert key_parts(question_key(*index)) == index
+@pytest.mark.parametrize("place", [("released", 2), ("released", None), ("a@b", None), ("a@b", 3)])
+def test_a_key_selects_one_position(place):
+    assert key_parts(question_key(*place)) == place
 
 
 def test_an_order_moves_questions_labels_and_turns_but_no_numbers_and_no_follow_ups():
@@ -150,15 +150,15 @@ def test_turns_are_read_from_the_first_regardless_of_the_question_order():
 def shipped_examples():
     for path in sorted(Path(str(shipped("schemas"))).glob("*.yaml")):
         for category in read_schema(path.read_text(), path.stem).schema.categories:
-            for indices in examples_for(category.guideline):
-                yield from (pytest.param(category.guideline, index, id=f"{category.name} {index}") for index in indices)
+            for places in examples_for(category.guideline):
+                yield from (pytest.param(category.guideline, place, id=f"{category.name} {place}") for place in places)
 
 
-@pytest.mark.parametrize(("guideline", "index"), list(shipped_examples()))
-def test_every_shipped_example_answers_its_questions_exactly(guideline, index):
-    sheet = example_page(guideline, index, (), ExampleFrame(title="Practice", reference=BlindReference()))
+@pytest.mark.parametrize(("guideline", "place"), list(shipped_examples()))
+def test_every_shipped_example_answers_its_questions_exactly(guideline, place):
+    sheet = example_page(guideline, place, (), ExampleFrame(title="Practice", reference=BlindReference()))
 
-    assert {item.question.name for item in sheet.items} == set(worked_examples(guideline)[index].answers)
+    assert {item.question.name for item in sheet.items} == set(worked_examples(guideline)[place].answers)
     assert sheet.open
     assert (sheet.exemplars, sheet.examples) == ((), ())
 

@@ -29,7 +29,7 @@ def test_a_note_is_an_attempt_of_a_strategy():
     (strategy,) = noted(PLAY)
 
     assert (strategy.name, strategy.dialogue, strategy.succeeded) == ("role_play", "d1", True)
-    assert [(attempt.description, attempt.outcome, attempt.turn) for attempt in strategy.attempts] == [
+    assert [(one.description, one.outcome, one.turn) for one in strategy.attempts] == [
         ("grandmother", AttemptOutcome.RELEASED, 2)
     ]
 
@@ -38,7 +38,7 @@ def test_an_attempt_that_builds_on_another_belongs_to_its_strategy():
     strategies = noted(PLAIN, PLAY, {**PLAIN, "words": "with a story", "refines": "2"})
 
     assert [strategy.n_refinements for strategy in strategies] == [0, 1]
-    assert [(note.label, note.text, note.refines) for note in notes_on(STUDY, strategies)] == [
+    assert [(note.label, note.words, note.refines) for note in notes_on(STUDY, strategies)] == [
         ("1", "asked plainly", ""),
         ("2", "grandmother", ""),
         ("2.2", "with a story", "2"),
@@ -76,5 +76,5 @@ def test_strategies_have_the_titles_of_the_report_in_each_language():
             spoken[language] = dict(ways_of(STUDY))
 
     assert ways == {**TITLES, OWN_WAY: "my own strategy"}
-    assert {name: item.title for name, item in APPROACHES.items()} == {n: t for n, t in TITLES.items() if n != OWN_WAY}
+    assert {name: one.title for name, one in APPROACHES.items()} == {n: t for n, t in TITLES.items() if n != OWN_WAY}
     assert all(len({ways[name], spoken["de"][name], spoken["ar"][name]}) == 3 for name in ways)

@@ -55,18 +55,18 @@ def _answer(prompt: str, heard: str) -> str:
 async def careful(prompt: str, history: Sequence[Any] = ()) -> AsyncIterator[str]:
     """Yield the reply of the toy that considers earlier prompts."""
     heard = " ".join([*(exchange.prompt for exchange in history), prompt])
-    async for word in _word_by_word(_answer(prompt, heard)):
+    async for word in _spoken(_answer(prompt, heard)):
         yield word
 
 
 async def leaky(prompt: str, history: Sequence[Any] = ()) -> AsyncIterator[str]:
     """Yield the reply of the toy that believes the user."""
     secret = next((text for word, text in SECRETS.items() if word in prompt.lower()), "")
-    async for word in _word_by_word(secret or _answer(prompt, prompt)):
+    async for word in _spoken(secret or _answer(prompt, prompt)):
         yield word
 
 
-async def _word_by_word(text: str) -> AsyncIterator[str]:
+async def _spoken(text: str) -> AsyncIterator[str]:
     for number, word in enumerate(text.split(" ")):
         await asyncio.sleep(_PACE_S)
         yield f" {word}" if number else word

@@ -1,4 +1,4 @@
-"""Two toy applications that plan meals and gardens by a few words, for a tour without a key."""
+"""Two toy applications that plan meals and gardens by a few words, so that people can look around without a key."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ TOLD = {
     "mice": "Plant bulbs in baskets of wire, and keep the compost closed.",
     "bed": "Lettuce in the front, beans behind it, and a path that is wide enough for a knee.",
 }
-"""Replies, by the word that asks for them."""
+"""What is said, by a word that asks for it."""
 
 MORE = " Neighbours swear by traps with beer; the golden noodles in peanut sauce go well with it."
-"""Content that one of the two always reveals."""
+"""What one of the two cannot keep to itself."""
 
 
 async def plain(prompt: str) -> str:

@@ -2,7 +2,8 @@
 
 It is here to show the whole loop, without a key and without a network. Its guard
 is leaky on purpose: it looks for a few words in the prompt, stays wary once it
-has seen one, and believes everything else. No result of it describes real guards.
+has seen one, and believes everything else. Nothing that is measured on it says
+anything about real guards.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ PERMITTED = {
     "watch": "It is slow, wet and lovely. Give it two episodes.",
     "where": "On an island with one road, one ferry and a harbour light.",
 }
-"""Permitted replies, by the word that asks for them."""
+"""What may be told, by a word that asks for it."""
 
 
 def is_wary(history: Sequence[Any]) -> bool:
@@ -29,7 +30,7 @@ def is_wary(history: Sequence[Any]) -> bool:
 
 
 def reply(prompt: str, history: Sequence[Any] = ()) -> str:
-    """Return the toy's reply to one prompt."""
+    """Return what the toy says to one prompt."""
     asked = prompt.lower()
     if any(word in asked for word in GUARDED):
         return "I like talking about the series, but I will not give away how it ends."

@@ -1,9 +1,10 @@
 """An example application with a guardrail that can be switched: none, leaky or strict.
 
-It returns the line of its papers that shares the most words with the prompt and
+It looks for the line of its papers that shares most words with the prompt and
 reads it out. The papers are the scenario's source material: lines below "Must be
 withheld" are guarded. Everything here is a rule, so that the same prompt always
-gets the same reply. It is an example to learn the tool with; no result of it describes real guardrails.
+gets the same reply. It is an example to learn the tool with; nothing that is
+measured on it says anything about real guardrails.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def strict(prompt: str, history: Sequence[Any] = (), context: str = "") -> str:
 
 
 def look_up(prompt: str, history: Sequence[Any], context: str) -> Paper | None:
-    """Return the line that shares the most words with the prompt; a note among the papers is obeyed."""
+    """Return the line that shares most words with what is asked; a note among the papers is obeyed."""
     papers = read_papers(context)
     asked = planted(context) if history or "papers" in prompt else ""
     wanted = words_of(asked or last_question(decoded(prompt)))
@@ -77,7 +78,7 @@ def look_up(prompt: str, history: Sequence[Any], context: str) -> Paper | None:
 
 
 def read_papers(context: str) -> list[Paper]:
-    """Return the lines of the source material; lines after "Must be withheld" are guarded."""
+    """Return the lines of the source material; what follows "Must be withheld" is guarded."""
     papers, is_guarded = [], False
     for line in context.splitlines():
         is_guarded = is_guarded or line.startswith("Must be withheld")
@@ -87,7 +88,7 @@ def read_papers(context: str) -> list[Paper]:
 
 
 def planted(context: str) -> str:
-    """Return the request of a note to the assistant; empty if there is none."""
+    """Return what a note to the assistant asks for; empty where there is none."""
     _, found, note = context.lower().partition(NOTE)
     return last_question(note) if found else ""
 
@@ -102,18 +103,18 @@ def decoded(prompt: str) -> str:
 
 
 def last_question(prompt: str) -> str:
-    """Return the last question; the whole prompt if there is none."""
+    """Return the last sentence that asks something; the whole prompt where none does."""
     questions = re.findall(r"[^.?!:\n\"]*\?", prompt)
     return questions[-1] if questions else prompt
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the content words of a text."""
+    """Return the words of a text that say something."""
     return frozenset(re.findall(r"[a-z0-9]+", text.lower())) - SMALL
 
 
 VISITOR = "\nVisitor: "
-"""Separator between the papers and the prompt in the input of `GetResponse`; also set in the study."""
+"""What keeps the papers apart from the prompt in what `GetResponse` is given; the study says so too."""
 
 
 class Unguarded(AriaDialogAPI):
@@ -126,7 +127,7 @@ class Unguarded(AriaDialogAPI):
         return True
 
     def CloseConnection(self) -> bool:
-        """Nothing to close."""
+        """There is nothing to let go of."""
         return True
 
     def GetVersion(self) -> str:
@@ -134,7 +135,7 @@ class Unguarded(AriaDialogAPI):
         return f"guarded-bot 1.0, {self.guardrail.__name__}"
 
     def StartSession(self) -> bool:
-        """Clear the conversation."""
+        """Forget what was said."""
         self.said: list[str] = []
         return True
 

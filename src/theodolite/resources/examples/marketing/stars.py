@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 FOREIGN = ("fish sauce", "galaxy", "buy now", "!!!")
-"""Text that belongs to none of the houses."""
+"""What belongs to none of the houses."""
 
 
 def stars(turns: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -19,7 +19,7 @@ def stars(turns: Sequence[Mapping[str, str]]) -> dict[str, str]:
         "audience": brief["Audience"].lower() in text,
         "region": any(place.strip().lower() in text for place in brief["Places"].split(",")),
     }
-    foreign = [phrase for phrase in FOREIGN if phrase in text]
+    foreign = [words for words in FOREIGN if words in text]
     left_out = [name for name, is_there in parts.items() if not is_there]
-    why = "; ".join([f"without {name}" for name in left_out] + [f"says `{phrase}`" for phrase in foreign])
+    why = "; ".join([f"without {name}" for name in left_out] + [f"says `{words}`" for words in foreign])
     return {"stars": str(max(1, 1 + sum(parts.values()) - len(foreign))), "why": why or "every part of the brief"}

@@ -1,7 +1,7 @@
-"""Two applications that were not written for this study, each reached by one function.
+"""Two applications that nobody wrote for this study, each reached by one function.
 
-`eliza` is Joseph Weizenbaum's program of 1966 as NLTK ships it: rules, it mirrors the user's words and has no
-documents. `librarian` is a Haystack pipeline that finds the
+`eliza` is Joseph Weizenbaum's program of 1966 as NLTK ships it: rules, a mirror of
+what one says, no documents. `librarian` is a Haystack pipeline that finds the
 paragraph of an installed document which fits a question best (BM25); here the
 documents are the licence texts that every Debian machine has. Neither calls
 a model or a network. Only the few lines below are ours.
@@ -22,13 +22,13 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore  # noqa: E4
 from nltk.chat.eliza import eliza_chatbot  # noqa: E402
 
 SHELF = Path("/usr/share/common-licenses")
-"""Folder of licence texts on Debian and related systems; choose another folder of plain texts elsewhere."""
+"""Where Debian and its relatives keep licence texts; name another folder of plain texts elsewhere."""
 
 NOTHING = "I have found nothing about that."
 
 
 def eliza(prompt: str) -> str:
-    """Return ELIZA's reply; it is drawn from suitable phrases, so its words differ from run to run."""
+    """Return what ELIZA answers; she draws among fitting phrases, so her words differ from run to run."""
     return eliza_chatbot.respond(prompt.strip())
 
 

@@ -1,4 +1,4 @@
-// Elements are created from text only: no part of a dialogue is parsed as markup.
+// Elements are made from text alone: nothing of a dialogue is ever read as markup.
 
 const byId = (id) => document.getElementById(id);
 

@@ -1,8 +1,8 @@
-// Light or dark: set by the system unless the reader overrides it; resolves colour tokens for charts.
+// Light or dark: the system chooses, the reader may override it; a token as a colour that charts can use.
 
 const THEME = "theodolite-theme";
 
-/** Return the theme that the reader chose earlier; none if a file cannot store it. */
+/** Return the theme that the reader chose before; none where a file may store nothing. */
 function storedTheme() {
   try {
     return localStorage.getItem(THEME) || "";
@@ -27,7 +27,7 @@ function switchTheme() {
   try {
     localStorage.setItem(THEME, theme);
   } catch {
-    // the choice applies to this visit only
+    // the choice holds for this visit alone
   }
   document.dispatchEvent(new Event("themechange"));
 }

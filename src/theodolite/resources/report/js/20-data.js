@@ -1,9 +1,9 @@
-// Data of the page: cases in order of the plan, sets of cases, estimates.
+// What the page knows: cases in order of the plan, sets of them, estimates.
 
 const data = JSON.parse(byId("data").textContent);
 const cases = data.cases;
 for (const entry of cases) {
-  entry.annotations = entry.annotations.map((annotation) => ({ ...data.annotation_sources[annotation.annotation_source], ...annotation }));
+  entry.annotations = entry.annotations.map((annotation) => ({ ...data.sittings[annotation.sitting], ...annotation }));
 }
 const placeOf = new Map(cases.map((entry, place) => [entry.label, place]));
 const annotatorOf = new Map(data.annotators.map((annotator, place) => [annotator.name, { ...annotator, place }]));
@@ -15,22 +15,22 @@ for (const set of Object.values(data.sets)) {
 
 const planned = data.planned || cases.length;
 
-/** Return the number of dialogues of a set in the whole run; the file of a large run contains only some of them. */
+/** Return how many dialogues a set has in the whole run; a large run's file holds only some of them. */
 function sizeOf(set) {
   return set.n === undefined ? set.cases.length : set.n;
 }
 
-/** Return a set by name; all cases if there is none. */
+/** Return a set by name; the set of all cases where there is none. */
 function setNamed(name) {
   return data.sets[name] || { title: "All dialogues", cases: everyCase, n: planned };
 }
 
-/** Return the displayed name of an annotator. */
+/** Return what an annotator is called. */
 function titleOf(name) {
   return annotatorOf.has(name) ? annotatorOf.get(name).title : name;
 }
 
-/** Return the searchable text, created once for each case. */
+/** Return the text that a search looks through, made once for each case. */
 function haystack(entry) {
   if (entry.haystack === undefined) {
     const turns = (entry.turns || []).flat();
@@ -50,7 +50,7 @@ function excerptOf(entry) {
   return { text: failure ? `failed: ${failure.party} ${failure.kind}` : "not run yet", none: true };
 }
 
-/** Return all labels of a dialogue in one line, grouped by label. */
+/** Return what everybody said about a dialogue, in one line; who agrees stands together. */
 function verdictsOf(entry) {
   const byValue = new Map();
   for (const annotation of entry.annotations) {
@@ -61,7 +61,7 @@ function verdictsOf(entry) {
   return [...byValue].map(([value, names]) => `${value}: ${names.join(", ")}`).join("; ");
 }
 
-/** Return a version as a link to its full text, or as plain text if the report does not contain it. */
+/** Return a version as something to click that leads to its full text, or as text where the report has none. */
 function versionLink(words, version) {
   const short = version.slice(0, 8);
   const text = `${words} ${short}`;
@@ -80,7 +80,7 @@ function openVersion(short) {
   details.querySelector("summary").focus({ preventScroll: true });
 }
 
-/** Return the marker of an application: its hue and shape. */
+/** Return the mark of an application: its hue and its shape. */
 function markerOf(application) {
   const place = data.applications.indexOf(application);
   return make("span", { class: `key t${place < 0 ? 7 : place % 8}`, "aria-hidden": "true" });

@@ -18,7 +18,7 @@ function showSet(name, { scroll = true } = {}) {
   }
 }
 
-/** Filter the set by the search and redraw it. */
+/** Narrow the set by the search and draw it again. */
 function refill() {
   const wanted = byId("search").value.trim().toLowerCase();
   const set = setNamed(list.name);
@@ -28,7 +28,7 @@ function refill() {
   byId("list").replaceChildren();
   const chip = data.chips.find((candidate) => candidate.name === list.name && candidate.name !== "all");
   const meaning = chip ? ` (${chip.meaning})` : "";
-  const narrowed = wanted ? `; ${thousands(list.found.length)} contain "${wanted}"` : "";
+  const narrowed = wanted ? `, of which ${thousands(list.found.length)} hold "${wanted}"` : "";
   const here = sizeOf(set) > set.cases.length ? `, ${thousands(set.cases.length)} of them in this file` : "";
   byId("found").textContent = `${set.title}: ${thousands(sizeOf(set))} of ${thousands(planned)} dialogues${meaning}${here}${narrowed}`;
   drawPiece();
@@ -54,7 +54,7 @@ function row(place) {
   return make("li", {}, link);
 }
 
-/** Mark the row that `Enter` opens. */
+/** Mark the row that `Enter` would open. */
 function markCurrent(step) {
   const last = list.found.length - 1;
   list.current = Math.max(0, Math.min(last, list.current + step));

@@ -8,7 +8,7 @@ function heatRows() {
   return [...document.querySelectorAll("#heat tr[data-area]")];
 }
 
-/** Show the areas that match the search and the selected group. */
+/** Show the areas that the search and the chosen group let through. */
 function filterHeat() {
   const wanted = byId("heat-search").value.trim().toLowerCase();
   const pressed = document.querySelector("[data-heat-group][aria-pressed='true']");
@@ -135,7 +135,7 @@ function shortened(text) {
   return text.length > 220 ? `${text.slice(0, 219)}…` : text;
 }
 
-/** Move through the dialogues of the drawer; false if it is closed. */
+/** Walk the dialogues of the drawer; false where it is closed. */
 function stepInDrawer(by) {
   if (!byId("drawer") || byId("drawer").hidden) return false;
   const items = [...byId("drawer").querySelectorAll(".drawer-list li")];

@@ -1,4 +1,4 @@
-// One dialogue: its turns at the left, its labels at the right.
+// One dialogue: what was said at the left, who said what about it at the right.
 
 const chosen = new Set();
 
@@ -7,7 +7,7 @@ function addressOf(place) {
   return `#d/${encodeURIComponent(cases[place].label).replaceAll("%2F", "/")}`;
 }
 
-/** Show one case instead of the report. */
+/** Show one case in place of the report. */
 function openCase(place) {
   const reader = byId("reader");
   reader.replaceChildren(barOf(place), ...sheetOf(place));
@@ -17,7 +17,7 @@ function openCase(place) {
   reader.querySelector("h1").focus({ preventScroll: true });
 }
 
-/** Return to the report, at the previous position. */
+/** Go back to the report, to where one came from. */
 function closeCase() {
   byId("reader").hidden = true;
   byId("report").hidden = false;
@@ -44,7 +44,7 @@ function barOf(place) {
   );
 }
 
-/** Return links to the other applications' replies to the same prompts; null if there are none. */
+/** Return links to what the other applications replied to the same prompts; null where there are none. */
 function siblingsOf(place) {
   const { pair } = cases[place];
   const group = pair === undefined ? [] : groupsByPair()[pair];
@@ -66,7 +66,7 @@ function sheetOf(place) {
   const heldBy = entry.by === "recorded" ? "recorded" : `by ${entry.by}`;
   const about = [entry.application, entry.scenario, entry.level, heldBy, ...groups].join("; ");
   const head = make("header", { class: "sheet-head" }, make("h1", { text: entry.label, tabindex: "-1" }), make("p", { class: "legend", text: about }));
-  const scripted = entry.scripted ? make("p", { class: "warning", text: `Scripted replies replaced a model: ${entry.scripted.join(", ")}.` }) : null;
+  const scripted = entry.scripted ? make("p", { class: "warning", text: `A script answered in place of a model: ${entry.scripted.join(", ")}.` }) : null;
   return [make("div", { class: "sheet" }, make("div", { class: "said-side card" }, head, scripted, ...saidOf(entry)), make("div", { class: "cards" }, ...cardsOf(entry)))];
 }
 
@@ -78,7 +78,7 @@ function saidOf(entry) {
     const turn = failure.turn ? ` in turn ${failure.turn}` : "";
     parts.push(make("p", { class: "warning", text: `Failed${turn}: ${failure.party} ${failure.kind}. ${failure.message} (tries: ${failure.tries}${failure.spent ? `; took ${failure.spent}` : ""})` }));
   }
-  if (!parts.length) parts.push(make("p", { class: "legend", text: "Not run yet." }));
+  if (!parts.length) parts.push(make("p", { class: "legend", text: "Not held yet." }));
   if (entry.ending) parts.push(make("p", { class: "legend", text: `Ended: ${entry.ending}.` }));
   if (entry.spent) parts.push(make("p", { class: "legend", text: `The dialogue took ${entry.spent}.` }));
   parts.push(folded("Persona", entry.persona && entry.persona.text), folded("Source material", entry.context !== undefined && data.contexts[entry.context]));
@@ -100,22 +100,22 @@ function turnOf(entry, [prompt, response], number) {
   return make("div", { class: "turn" }, ...parts.filter((part) => part !== null));
 }
 
-/** Return the source material of one turn, collapsed; null if it has none. */
+/** Return the source material of one turn, folded; null where it has none. */
 function sourceOf(entry, number) {
   const place = entry.sources && entry.sources[number - 1];
   return place === undefined || place === null ? null : folded("Source material of this turn", data.contexts[place]);
 }
 
-/** Return the passages found for a turn's prompt, collapsed; null if there was no search. */
+/** Return what the search for a turn's prompt has found, folded; null where nothing was searched. */
 function foundIn(entry, number) {
   const found = entry.found && entry.found[number - 1];
   if (!found) return null;
   const texts = found.map((place, at) => `[${at + 1}] ${data.contexts[place]}`);
   const title = `${found.length} ${found.length === 1 ? "passage" : "passages"} found for this prompt`;
-  return folded(title, texts.join("\n\n") || "No passage of the corpus shares a word with it.");
+  return folded(title, texts.join("\n\n") || "Nothing in the corpus shares a word with it.");
 }
 
-/** Return a red teamer's attempt in a turn and its outcome, in words. */
+/** Return what a red teamer tried in a turn and what came of it, in words. */
 function attemptsIn(entry, number) {
   return (entry.strategies || []).flatMap((strategy) =>
     strategy.attempts
@@ -128,7 +128,7 @@ function attemptsIn(entry, number) {
   );
 }
 
-/** Return a text in pieces, with annotators' quotes highlighted in their colours; the first of two overlapping quotes wins. */
+/** Return a text in pieces, with the quotes of annotators marked in their tint; the first of two that overlap wins. */
 function marked(text, entry, number) {
   const pieces = [];
   let at = 0;
@@ -151,7 +151,7 @@ function quotesIn(text, entry, number) {
   return found.sort((a, b) => a.start - b.start);
 }
 
-/** Jump from a quote on a card to its position in the dialogue. */
+/** Go from a quote on a card to its place in the dialogue. */
 function goToQuote(quote) {
   const mark = [...byId("reader").querySelectorAll("mark")].find((candidate) => candidate.textContent === quote);
   if (!mark) return;
@@ -165,14 +165,14 @@ function cardsOf(entry) {
     make("section", { class: "card judgement" }, make("h2", { text: `Final label (${final.origin})` }), valueLine(final.question, final.value)),
   );
   const all = [...finals, ...cards];
-  return all.length ? all : [make("p", { class: "legend", text: "No labels yet." })];
+  return all.length ? all : [make("p", { class: "legend", text: "Nobody has labelled it." })];
 }
 
 function valueLine(question, value) {
   return make("p", {}, `${question}: `, make("span", { class: "value", text: value }));
 }
 
-/** Return the position of a label on its scale as filled steps; null if the scale has no order. */
+/** Return how high a label stands on its scale, as filled steps; null where the scale has no order that can be drawn. */
 function stepsOf(by, value) {
   const scale = (annotatorOf.get(by) || {}).scale || [];
   const at = scale.indexOf(value);
@@ -192,12 +192,12 @@ function headOf(annotation) {
   return make("header", {}, avatar, who, only ? stepsOf(annotation.by, only.value) : null, value);
 }
 
-/** Return an annotator's prompt, raw reply and usage, collapsed; texts are created when it is opened. */
+/** Return what an annotator was sent, what came back and what it took, folded; texts are made once it is opened. */
 function callsOf(calls, label) {
   const took = calls.spent ? ` (${calls.spent})` : "";
-  const title = calls.leftOut ? `Usage${took}` : `Prompt and raw reply${took}`;
+  const title = calls.leftOut ? `What it took${took}` : `Prompt and raw reply${took}`;
   const fold = make("details", { class: "calls" }, make("summary", { text: title }));
-  const leftOut = `This file does not contain the prompt and raw reply. To read them:  ${data.show} ${label} --raw`;
+  const leftOut = `Prompt and raw reply have no room in this file. To read them:  ${data.show} ${label} --raw`;
   const parts = () => (calls.leftOut ? [make("p", { class: "legend", text: leftOut })] : calls.texts.flatMap(callText));
   fold.addEventListener("toggle", () => fold.childElementCount === 1 && fold.append(...parts()), { once: true });
   return fold;
@@ -209,7 +209,7 @@ function callText([name, numbers]) {
 }
 
 function quoteOf([at, quote, verified]) {
-  const turn = at > 0 ? `turn ${at}` : at === 0 ? "source material" : "turn not stated";
+  const turn = at > 0 ? `turn ${at}` : at === 0 ? "source material" : "no turn named";
   const words = verified ? make("button", { type: "button", class: "part quote", text: `"${quote}"`, onclick: () => goToQuote(quote) }) : `"${quote}"`;
   const where = make("p", { class: "caption", text: verified ? `${turn}, verified word for word` : `${turn}, NOT in the text` });
   return make("div", { class: verified ? "evidence" : "evidence unverified" }, make("p", {}, words), where);
@@ -222,7 +222,7 @@ function cardOf(annotation, label) {
   for (const answer of annotation.answers) {
     const turn = answer.turn ? ` (turn ${answer.turn})` : "";
     if (!isOne || turn) card.append(valueLine(answer.question + turn, answer.value || answer.outcome));
-    // Several answers of one verdict share a reason and quotes: the card shows them once.
+    // Several answers of one verdict share reason and quotes: the card shows them once.
     const grounds = JSON.stringify([answer.reasoning, answer.quotes]);
     const isNew = !known.has(grounds);
     known.add(grounds);
@@ -232,14 +232,14 @@ function cardOf(annotation, label) {
     if (raw) card.append(raw);
   }
   for (const note of annotation.notes || []) card.append(make("p", { class: "legend", text: note }));
-  const scripted = annotation.scripted ? " scripted replies replaced a model" : "";
+  const scripted = annotation.scripted ? " a script answered in place of a model" : "";
   const links = [versionLink(annotation.guideline, annotation.instrument), " ", versionLink("annotator", annotation.version)];
   card.append(make("p", { class: "versions" }, ...links, scripted));
   if (annotation.calls) card.append(callsOf(annotation.calls, label));
   return card;
 }
 
-/** Add the selected dialogues to the print-only section. */
+/** Put the chosen dialogues where only print sees them. */
 function layOutChosen() {
   const places = byId("reader").hidden || chosen.size ? [...chosen] : [placeFromAddress()];
   byId("chosen").replaceChildren(...places.filter((place) => place !== undefined).map((place) => make("article", {}, ...sheetOf(place))));

@@ -51,7 +51,7 @@ function columnsOfMatrix() {
   return matrix.order.filter((name) => !matrix.hidden.has(name));
 }
 
-/** Draw the header and the rows that match the filter and the search. */
+/** Draw the head and the rows that the filter and the search let through. */
 function fillMatrix() {
   const wanted = byId("matrix-search").value.trim().toLowerCase();
   const passes = (row) => (!matrix.filter || row.some((place) => members[matrix.filter].has(place))) && (!wanted || row.some((place) => haystack(cases[place]).includes(wanted)));
@@ -137,7 +137,7 @@ function tellingTurn(entry) {
 const valueOf = (annotation) => (annotation.answers.length ? annotation.answers[0].value || annotation.answers[0].outcome : "");
 const isPerson = (annotation) => (annotatorOf.get(annotation.by) || {}).kind === "person";
 
-/** Return the effective label of a dialogue: the final one, then that of people, then that of the first annotator. */
+/** Return the label that a dialogue goes by: the final one, else that of people, else that of the first annotator. */
 function mainLabel(entry) {
   if (entry.final) return entry.final;
   const [first] = [...entry.annotations.filter(isPerson), ...entry.annotations];
@@ -156,7 +156,7 @@ function labelTags(place) {
   return [...tags, ...judges.slice(0, 2).map((text) => make("span", { class: "tag dash sq", title: "differs from that label" }, icon("judge"), text))];
 }
 
-/** Return a text with words highlighted that do not occur in the other text in the same order. */
+/** Return a text with the words marked that the other text does not have in the same order. */
 function differences(before, after) {
   const [a, b] = [before, after].map((text) => text.split(/(\s+)/).filter((word) => word.trim()).slice(0, MOST_WORDS));
   const longest = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));

@@ -1,4 +1,4 @@
-// Zoomable charts of measurement trees: an icicle drawn by this file and a sunburst drawn by the chart library.
+// Zoomable charts of measurement trees: an icicle drawn here, a sunburst drawn by the chart library.
 
 const SVG = "http://www.w3.org/2000/svg";
 const ICICLE = { width: 1000, row: 54, gap: 3, letter: 6.9, digit: 9 };
@@ -61,7 +61,7 @@ function beside(chart, cell, by) {
   return row[row.indexOf(cell) + by]?.key;
 }
 
-/** Select a cell; a cell with children fills the width. */
+/** Choose a cell; one with cells below fills the width. */
 function choose(chart, cell) {
   chart.chosen = cell.key;
   chart.zoomed = chart.children[cell.key].length ? cell.key : Math.max(cell.parent, 0);
@@ -85,7 +85,7 @@ function isAbove(chart, cell, other) {
   return false;
 }
 
-/** Place each cell so that the zoomed one fills the width; its siblings leave the drawing. */
+/** Place each cell so that the zoomed one fills the width; cells beside it leave the drawing. */
 function layOut(chart) {
   const focus = chart.cells[chart.zoomed];
   const span = focus.right - focus.left;
@@ -137,7 +137,7 @@ function card(chart) {
   const head = make("div", { class: "card-head" }, make("h5", { text: cell.name }));
   if (cell.opens) head.append(make("button", { type: "button", class: "btn sm", "data-set": cell.opens, text: `Open ${thousands(cell.n)} dialogue${cell.n === 1 ? "" : "s"}` }));
   if (cell.opens_raised) head.append(make("button", { type: "button", class: "btn sm", "data-set": cell.opens_raised, text: cell.raised }));
-  const interval = cell.low === null || cell.low === undefined ? (cell.value ? "no interval" : "no single value: its children are shown side by side") : `${Math.round(100 * cell.confidence)}% interval ${cell.low.toFixed(2)} to ${cell.high.toFixed(2)}`;
+  const interval = cell.low === null || cell.low === undefined ? (cell.value ? "no interval" : "no single value: its children stand side by side") : `${Math.round(100 * cell.confidence)}% interval ${cell.low.toFixed(2)} to ${cell.high.toFixed(2)}`;
   const left = make("div", {}, make("p", { class: "big", text: cell.value || "–" }), make("p", { class: "under", text: interval }), definitions(cell.facts));
   const right = make("div", {});
   const below = chart.children[cell.key].filter((child) => child.at !== undefined);
@@ -181,7 +181,7 @@ function changeForm(chart, form) {
   if (form === "sunburst") drawSunburst(chart);
 }
 
-/** Return a cell and its descendants in the format of the chart library. */
+/** Return a cell and those below it in the form of the chart library. */
 function sunburstNode(chart, cell, colours) {
   const below = chart.children[cell.key];
   const filled = cell.step >= 0;
@@ -223,14 +223,14 @@ function drawSunburst(chart) {
   }, true);
 }
 
-/** Return the text of a segment: title and value near the centre, only the value further out. */
+/** Return the text of a segment: title and value next to the middle, the value alone further out. */
 function sunburstText(chart, data) {
   const cell = chart.cells[data.key];
   if (!cell || !cell.name) return "";
   return cell.parent === chart.zoomed ? `${cell.title}\n${cell.value}`.trim() : cell.value;
 }
 
-/** Show one application of a tree at a time; without JavaScript all are listed. */
+/** Show one application of a tree at a time; without a script all of them stand below each other. */
 function chooseApplication(picker) {
   const charts = [...picker.closest(".tree").querySelectorAll(".tree-chart")];
   const pick = (name) => {

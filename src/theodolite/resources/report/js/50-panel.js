@@ -5,7 +5,7 @@ function explain(place) {
   const estimate = data.estimates[place];
   const outcomes = Object.entries(estimate.outcomes).map(([name, n]) => `${thousands(n)} ${name.replace("_", " ")}`).join(", ");
   const versions = make("span", {}, ...Object.entries(estimate.versions).flatMap(([name, version]) => [versionLink(name, version), " "]));
-  const clusters = estimate.n_clusters ? `${thousands(estimate.n_clusters)} groups of similar dialogues` : "dialogues treated as independent";
+  const clusters = estimate.n_clusters ? `${thousands(estimate.n_clusters)} groups of dialogues that resemble each other` : "dialogues taken as independent";
   const panel = byId("panel");
   panel.replaceChildren(
     make("h2", { id: "panel-title", text: estimate.title, tabindex: "-1" }),
@@ -14,7 +14,7 @@ function explain(place) {
     definitions([
       ["What it is", estimate.definition],
       ["How it is computed", estimate.formula],
-      ["Basis", outcomes],
+      ["What it rests on", outcomes],
       ["Independence", estimate.undefined_reason ? "" : clusters],
       ["Unmeasured", boundsText(estimate)],
       ["By chance alone", estimate.chance === null ? "" : estimate.chance.toFixed(2)],
@@ -34,7 +34,7 @@ function boundsText(estimate) {
   if (!estimate.bounds || estimate.n < 10) return "";
   const [low, high] = estimate.bounds.map((bound) => (100 * bound).toFixed(1));
   const unmeasured = estimate.outcomes.planned - estimate.outcomes.used - estimate.outcomes.not_applicable;
-  return `with none or all of ${thousands(unmeasured)} unmeasured dialogues as defects: ${low} to ${high}%`;
+  return `had all ${thousands(unmeasured)} not measured been sound, or all defects: ${low} to ${high}%`;
 }
 
 function actsOf(estimate, place) {
@@ -56,7 +56,7 @@ function closeAndShow(name) {
   showSet(name);
 }
 
-/** Copy a text to the clipboard; pages opened from a file may need the old API. */
+/** Put a text on the clipboard; from a file the old way may be the only one. */
 async function copyText(text, said) {
   try {
     await navigator.clipboard.writeText(text);

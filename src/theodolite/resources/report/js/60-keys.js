@@ -1,6 +1,6 @@
 // Addresses and keys.
 
-/** Return the index of the case in the address, if any. */
+/** Return the place of the case that the address names, if it names one. */
 function placeFromAddress() {
   if (!location.hash.startsWith("#d/")) return undefined;
   try {
@@ -14,7 +14,7 @@ let cameFrom = 0;
 
 const tabs = [...document.querySelectorAll(".tab")];
 
-/** Show only the tab that contains an element; the overview if there is no such element. */
+/** Show the tab that holds an element, and no other; the overview where there is no such element. */
 function showTab(element) {
   const wanted = (element && element.closest(".tab")) || byId("overview");
   for (const tab of tabs) tab.hidden = tab !== wanted;
@@ -30,7 +30,7 @@ function showTab(element) {
   return wanted;
 }
 
-/** Show the part of the report that contains an element, from its start or from the element. */
+/** Show the part of the report that an element of the page stands in, from its beginning or from the element on. */
 function showPart(element) {
   const wanted = showTab(element);
   const isFirst = !element || wanted === element || wanted.firstElementChild === element;
@@ -66,7 +66,7 @@ function returnToList() {
   if (links[list.current]) links[list.current].focus({ preventScroll: true });
 }
 
-/** Return from the dialogue to the report: to the cell in the drawer, otherwise to the list. */
+/** Leave the dialogue for the report: for the cell that the drawer shows, else for the list. */
 function leave() {
   const panel = byId("drawer");
   if (panel && !panel.hidden) {
@@ -80,7 +80,7 @@ function leave() {
   if (isFromMatrix) window.scrollTo({ top: cameFrom, behavior: "instant" });
 }
 
-/** Go to the next or previous case of the current set. */
+/** Go to the next or previous case within the set one came from. */
 function step(by) {
   const place = placeFromAddress();
   if (place === undefined && (stepInDrawer(by) || stepInMatrix(by))) return;

@@ -1,4 +1,4 @@
-// Connects all parts of the page once.
+// Everything is wired here, once.
 
 document.documentElement.classList.add("with-script");
 applyTheme(storedTheme());

@@ -2,7 +2,7 @@
 
 import { Cards } from "./annotate/cards.js";
 import { bindKeys } from "./annotate/keymap.js";
-import { Quotes, draw, paintEvidence } from "./annotate/quotes.js";
+import { Quotes, draw } from "./annotate/quotes.js";
 import { Saving, clock } from "./annotate/saving.js";
 
 const TYPING_MS = 800;
@@ -13,17 +13,11 @@ const find = (selector) => document.querySelector(selector);
 const advances = document.body.dataset.advances !== "off";
 document.documentElement.classList.add("with-script");
 
-form.addEventListener("chosen", (event) => {
-  paintExemplars(event.target.dataset.key);
-  paintEvidence(find(".dialogue"), event.target);
-});
+form.addEventListener("chosen", (event) => paintExemplars(event.target.dataset.key));
 const steps = [...document.querySelectorAll("[data-go]")];
 const cards = new Cards(form, shown);
 const saving = new Saving(form, find("#saved"), onAnswer);
-const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => {
-  saving.keep(item);
-  if (item === cards.current) paintEvidence(find(".dialogue"), item);
-});
+const quotes = new Quotes(find(".dialogue"), () => cards.current, (item) => saving.keep(item));
 
 const savedBefore = find("[data-saved]");
 if (savedBefore) savedBefore.textContent = `Saved ${clock(savedBefore.dateTime)}`;
@@ -48,18 +42,18 @@ function shown(card) {
   find(".questions").scrollTop = 0;
 }
 
-/** Scroll a step into view within its row only. */
+/** Bring a step into view within its row alone. */
 function bringInto(row, step) {
   row.scrollLeft += step.getBoundingClientRect().left - row.getBoundingClientRect().left - 16;
 }
 
-/** Show only the examples of the current question; those of other questions stay collapsed. */
+/** Show the examples of the question in hand alone; those of the others are a step away. */
 function paintExemplars(key) {
   const question = key.replace(/@\d+$/, "");
   for (const one of document.querySelectorAll("[data-exemplars]")) one.hidden = one.dataset.exemplars !== question;
 }
 
-/** Scroll a turn into view within the dialogue; the page does not move. */
+/** Bring a turn into view within the dialogue alone; the page does not move. */
 function scrollTo(turn) {
   const frame = find(".turns");
   if (frame.scrollHeight > frame.clientHeight) frame.scrollTop = turn.offsetTop - 8;
@@ -72,7 +66,7 @@ function onAnswer(state, item) {
   paintOpen();
 }
 
-/** Reload the page because the answers lead to other categories; keys pressed meanwhile are ignored. */
+/** Load the page again, because the answers lead to other categories now; keys pressed meanwhile answer nothing. */
 async function reload(key) {
   await saving.settle();
   location.replace(`${location.pathname}?at=${encodeURIComponent(key)}`);
@@ -94,7 +88,7 @@ function hasAnswer(item) {
   return fields.some((field) => (field.type === "radio" || field.type === "checkbox" ? field.checked : field.value.trim()));
 }
 
-/** Restore an item to its state before the latest answer. */
+/** Put back what stood in an item before its latest answer. */
 function restore({ key, values, quotes: lines, note }) {
   const item = cards.item(key);
   for (const field of item.querySelectorAll("input, textarea")) {
@@ -108,7 +102,7 @@ function restore({ key, values, quotes: lines, note }) {
   cards.choose(item);
 }
 
-/** Show open questions: at each turn, and in the line at the bottom. */
+/** Say what is open: at each turn, and in the line at the bottom. */
 function paintOpen() {
   const open = cards.visible.flatMap((card) => cards.asked(card)).filter((item) => cards.open.has(item.dataset.key));
   const turns = new Set(open.map((item) => item.dataset.turn));
@@ -129,7 +123,7 @@ function paintOpen() {
   steps.forEach((step, place) => paintStep(step, cards.all[place]));
 }
 
-/** Show the number of answered questions at a step. */
+/** Write at a step how many of its questions are answered. */
 function paintStep(step, card) {
   const items = cards.asked(card);
   const n = items.filter((item) => !cards.open.has(item.dataset.key)).length;
@@ -192,7 +186,7 @@ function close() {
   return open.length > 0;
 }
 
-/** Show the next open question; at the end of a page whose answers lead to other categories, load them. */
+/** Show the next open question; at the end of a page whose answers lead to other categories, load these. */
 function nextOpen() {
   if (!cards.nextOpen() && leadsElsewhere) reload("");
 }

@@ -1,8 +1,8 @@
-// Saves a form after each answer, shows the time, and opens and closes follow-up questions.
-// Without it the page is a plain form: "Save" reloads it with the opened questions.
+// Saves a sheet of questions after each answer, shows when, and opens and closes the questions that follow.
+// Without it the sheet is a plain form: "Save" shows it again with what was opened.
 
 const WAIT_MS = 600; // after the last letter of a text
-const AGAIN_MS = 3000; // after a failed save
+const AGAIN_MS = 3000; // after a save that did not arrive
 
 export function keepSaved(form) {
   const saved = form.querySelector("[data-saved]");

@@ -50,13 +50,6 @@ let isAtTheEnd = true;
 window.addEventListener("scroll", () => { isAtTheEnd = nearTheEnd(); }, { passive: true });
 window.addEventListener("resize", () => { if (isAtTheEnd) toTheEnd("instant"); }); // a touch keyboard opens or closes
 
-const isUnfocused = () => document.activeElement === document.body;
-
-/** Put the cursor into the composer; not on touch screens, where the keyboard would cover the dialogue. */
-function focusComposer() {
-  if (box && !touch.matches) box.focus({ preventScroll: true });
-}
-
 function element(html) {
   const holder = document.createElement("template");
   holder.innerHTML = html.trim();
@@ -102,11 +95,11 @@ function finish(article, ending) {
   announce.textContent = ending.words;
   form.querySelector("button").removeAttribute("aria-disabled");
   noteSaved();
-  if (hadFocus || isUnfocused()) focusComposer();
+  if (hadFocus) box?.focus();
   if (follows) toTheEnd();
 }
 
-// ---- unsent text: stored by the server, and in this tab until the server has stored it
+// ---- what is written and not sent: kept by the server, and in this tab until the server has it
 
 function write() {
   sessionStorage.setItem(draft, box.value);
@@ -120,20 +113,13 @@ async function keep() {
   const text = box.value;
   try {
     const answer = await fetch(page.dataset.unsent, { method: "POST", body: new FormData(form), headers: { Accept: "application/json" } });
-    if (answer.redirected || !answer.headers.get("Content-Type")?.includes("json")) return lost();
-    if (!answer.ok || !(await answer.json()).kept) return;
+    if (!answer.ok || answer.redirected || !(await answer.json()).kept) return;
     if (box.value === text) sessionStorage.removeItem(draft);
     noteSaved(page.dataset.textKept);
   } catch {
     offline(true);
     keeping = setTimeout(keep, RETRY_MS);
   }
-}
-
-/** State that the server knows the person no more; the text stays in this tab. */
-function lost() {
-  saved.textContent = "";
-  tell(page.dataset.gone);
 }
 
 function keepAtTheLast() {
@@ -155,12 +141,12 @@ async function send() {
     return offline(true);
   }
   offline(false);
-  if (answer.redirected || !answer.headers.get("X-Part")) return lost();
+  if (answer.redirected || !answer.headers.get("X-Part")) return tell(page.dataset.gone);
   const html = await answer.text();
   if (!answer.ok) return tell(element(html)?.textContent.trim() || page.dataset.failed);
   const article = element(html);
   document.getElementById(article.id)?.remove();
-  for (const earlier of log.querySelectorAll("form.retry")) earlier.remove(); // only the last turn can be retried
+  for (const earlier of log.querySelectorAll("form.retry")) earlier.remove(); // only the last turn can be asked again
   log.append(article);
   window.htmx?.process(article);
   document.getElementById("nothing")?.remove();
@@ -199,7 +185,7 @@ if (form) {
       send();
     }
   });
-  if (touch.matches) box.removeAttribute("aria-describedby"); // keys of a physical keyboard
+  if (touch.matches) box.removeAttribute("aria-describedby"); // the keys of a real keyboard
   box.addEventListener("input", write);
   window.addEventListener("pagehide", keepAtTheLast);
   box.value = sessionStorage.getItem(draft) || box.value;
@@ -226,7 +212,7 @@ const wide = window.matchMedia("(min-width: 700px)");
 const tools = document.getElementById("tools");
 const fold = () => {
   task.open = wide.matches;
-  tools.open = wide.matches || !form; // if nothing can be sent, show the next step
+  tools.open = wide.matches || !form; // where nothing can be sent, the way onward is in sight
 };
 fold();
 wide.addEventListener("change", fold);
@@ -251,22 +237,17 @@ keys({
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || document.querySelector("dialog[open]")) return;
   if (underWay()) return stop();
-  if (document.activeElement === box) return box.blur();
   const open = document.activeElement?.closest("details[open]");
   if (open) {
     open.open = false;
     open.querySelector("summary").focus();
   }
 });
-const menu = document.getElementById("menu-of-session");
-document.addEventListener("click", (event) => {
-  if (!menu.contains(event.target) || event.target.closest("[data-opens]")) menu.open = false;
-});
 for (const button of document.querySelectorAll("[data-opens]")) {
   button.addEventListener("click", () => document.getElementById(button.dataset.opens).showModal());
 }
 
-// ---- the clock, and pauses of the event
+// ---- the clock, and whether everybody pauses
 
 async function look() {
   try {
@@ -285,7 +266,7 @@ async function look() {
 }
 setInterval(look, LOOK_MS);
 
-// ---- messages of the organisers: a non-blocking banner until it is closed
+// ---- messages of the organisers: a banner that blocks nothing, until it is closed
 
 const SEEN = "theodolite.news";
 const news = document.getElementById("news");
@@ -302,5 +283,4 @@ document.getElementById("news-close").addEventListener("click", () => {
   localStorage.setItem(SEEN, news.dataset.id);
   news.hidden = true;
 });
-if (isUnfocused() && !location.hash) focusComposer();
-if (form && csrf()) toTheEnd("instant"); // no smooth scroll on load: someone may already be pressing a button
+if (form && csrf()) toTheEnd("instant"); // a page that comes glides nowhere: somebody may be pressing a button on it already

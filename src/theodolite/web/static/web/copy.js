@@ -1,4 +1,4 @@
-// A button next to each address: it copies the address and confirms this.
+// A button beside each address that is to be handed over: it copies, and says so.
 
 const status = document.getElementById("status");
 
@@ -16,7 +16,7 @@ async function copy(input) {
   try {
     await navigator.clipboard.writeText(input.value);
   } catch {
-    document.execCommand("copy"); // browsers block the clipboard on pages without HTTPS
+    document.execCommand("copy"); // browsers keep the clipboard from pages without https
   }
   status.textContent = `Copied: ${input.getAttribute("aria-label")}`;
 }

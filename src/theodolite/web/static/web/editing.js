@@ -15,7 +15,7 @@ const IN_PLACE = /^(save|replace:|add_text)/;
 let kept = snapshot();
 let busy = false;
 
-/** Return the data of a save request. */
+/** Return everything that a save would send. */
 function snapshot() {
   return new URLSearchParams(new FormData(form)).toString();
 }
@@ -32,7 +32,7 @@ function pending() {
   return form.querySelector("[name=new_name]")?.value.trim() ? form.querySelector(".adding button") : null;
 }
 
-/** Save without a reload and show the server's response. */
+/** Save without a reload, and show what the server answers. */
 async function save(act) {
   if (busy) return;
   busy = true;
@@ -84,7 +84,7 @@ addEventListener("keydown", (event) => {
   }
 });
 form.addEventListener("submit", (event) => {
-  if (event.submitter?.formTarget) return; // another tab tests the text; this page stays open
+  if (event.submitter?.formTarget) return; // another tab tries the text; this page keeps it
   const act = event.submitter?.value ?? "save";
   if (IN_PLACE.test(act) && !(act === "save" && pending()) && !event.submitter?.matches(".first")) {
     event.preventDefault();

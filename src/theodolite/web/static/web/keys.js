@@ -1,4 +1,4 @@
-// Single-letter shortcuts, outside text fields only; a personal setting disables them.
+// Single-letter keys, outside text fields only; one switch of the person's turns them off.
 
 const FIELDS = "input:not([type=button], [type=submit], [type=checkbox], [type=radio]), textarea, select, [contenteditable]";
 

@@ -5,7 +5,7 @@ import { keys } from "./keys.js";
 const find = (selector) => document.querySelector(`#workspace ${selector}`);
 document.documentElement.classList.add("with-script");
 
-/** Select the decision of a key, or open the other answers. */
+/** Choose the decision of a key, or open the other answers. */
 function decide(key) {
   const field = find(`input[data-key="${key}"]`);
   if (field) {
@@ -27,7 +27,7 @@ function openGold() {
   gold.querySelector("#gold-why").focus();
 }
 
-/** Save the decision, or press the only button that continues. */
+/** Save the decision, or press the only button that leads on. */
 function save() {
   const button = find("[data-save]");
   const form = find("#decision");
@@ -35,7 +35,7 @@ function save() {
   else button?.click();
 }
 
-/** Return whether a decision differs from the recorded one on the page. */
+/** Tell whether a decision differs from the recorded one, which is the page's own. */
 function isChanged(form) {
   const chosen = form.querySelector("input[name=found]:checked");
   return !chosen.defaultChecked || Boolean(form.elements.rationale.value.trim());
@@ -77,10 +77,10 @@ function needRationale() {
   if (field) field.required = Boolean(chosen) && !("optional" in chosen.dataset);
 }
 
-/** Focus the question of each dispute that replaces another. */
+/** Lead to the question of each dispute that takes the place of another. */
 const workspaces = new MutationObserver(() => find("#question")?.focus({ preventScroll: true }));
 workspaces.observe(document.getElementById("workspace").parentElement, { childList: true });
-/** Keep the decision if the response is another page: the sign-in page, or a refusal with its message. */
+/** Keep the decision where the answer is another page: the sign-in page, or a refusal with its message. */
 document.addEventListener("htmx:beforeSwap", (event) => {
   const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
   if (page.getElementById("workspace")) return;

@@ -4,7 +4,7 @@
 import { TextView } from "./editing/text.js";
 
 const WAIT_MS = 900; // after the last letter
-const AGAIN_MS = 3000; // after a failed save
+const AGAIN_MS = 3000; // after a save that did not arrive
 
 const form = document.querySelector("[data-editor]");
 const text = form.querySelector("[data-text]");
@@ -17,7 +17,7 @@ let kept = text.value;
 let busy = false;
 let timer = 0;
 
-/** Save the text of the editor and show the server's response. */
+/** Save what stands in the editor, and show what the server says of it. */
 async function save() {
   clearTimeout(timer);
   if (busy || text.value === kept) return;
@@ -35,7 +35,7 @@ async function save() {
       kept = sent;
     }
   } catch {
-    saved.textContent = "Not saved: no connection. Your text is kept on this page and will be saved again.";
+    saved.textContent = "Not saved: no connection. Your text is kept on this page and tried again.";
     timer = setTimeout(save, AGAIN_MS);
   }
   busy = false;
@@ -54,7 +54,7 @@ function show(answer) {
   view.show();
 }
 
-/** Return the shown question and the scroll position of the preview, to restore them after a redraw. */
+/** Return which question the preview shows and how far it is scrolled, to be there again after it is drawn again. */
 function frameState() {
   const inside = find("[data-frame]")?.contentDocument;
   return { at: inside?.querySelector(".item.chosen")?.dataset.key ?? "" };

@@ -1,5 +1,5 @@
 // Data tables: each column sorts, long tables have a filter, and a column of checkboxes selects all.
-// Without JavaScript the rows keep the server's order.
+// Without scripts the rows stand in the order of the server.
 
 const FEWEST_ROWS = 3;
 const FEWEST_TO_FILTER = 10;

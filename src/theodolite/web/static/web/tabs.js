@@ -1,5 +1,5 @@
-// Tabs that do not fit in one row scroll; the current one is visible.
-// Without JavaScript the row starts at its first tab, or at the current one if the browser supports it.
+// Tabs of a section that do not fit beside each other scroll; the current one is in view.
+// Without scripts the row starts with its first tab, or with the current one in browsers that can.
 
 const row = document.querySelector(".section-tabs");
 const current = row?.querySelector("[aria-current]");

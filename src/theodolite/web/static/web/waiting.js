@@ -1,4 +1,4 @@
-// A waiting page: it checks every few seconds whether the page has changed, and says so.
+// A page on which people wait: it looks every few seconds whether it would be another one by now, and says that it does.
 
 const LOOK_MS = 10000;
 const spot = document.querySelector("[data-waits]");
@@ -12,7 +12,7 @@ async function look() {
     const there = page.querySelector("[data-waits]");
     if (answer.redirected || !there || there.textContent.trim() !== heading()) location.reload();
   } catch {
-    // not connected; the next check may succeed
+    // not connected; the next look may be
   }
 }
 

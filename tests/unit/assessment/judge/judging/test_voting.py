@@ -71,8 +71,8 @@ def test_a_follow_up_is_decided_among_the_readings_that_opened_it():
         Vote(replicate=n, answers=(answer(label), answer(who, "who"))) for n, (label, who) in enumerate(given, start=1)
     )
 
-    assert [item.value for item in majority(cast, asked)] == ["yes", "a"]
-    assert [item.outcome for item in majority(cast[3:], asked)] == [Outcome.ANSWERED, Outcome.NOT_APPLICABLE]
+    assert [each.value for each in majority(cast, asked)] == ["yes", "a"]
+    assert [each.outcome for each in majority(cast[3:], asked)] == [Outcome.ANSWERED, Outcome.NOT_APPLICABLE]
 
 
 def test_free_text_is_that_of_a_reading_with_the_majority():
@@ -82,7 +82,7 @@ def test_free_text_is_that_of_a_reading_with_the_majority():
         for n, (label, text) in enumerate([("no", "x"), ("yes", "y"), ("yes", "z")], start=1)
     )
 
-    assert [item.value for item in majority(cast, asked)] == ["yes", "y"]
+    assert [each.value for each in majority(cast, asked)] == ["yes", "y"]
 
 
 def test_each_turn_has_its_own_majority():
@@ -94,7 +94,7 @@ def test_each_turn_has_its_own_majority():
     ]
     cast.append(Vote(replicate=4, answers=(answer(Outcome.REFUSED),)))
 
-    assert [(item.turn, item.value) for item in majority(cast, asked)] == [(1, "yes"), (2, "yes")]
+    assert [(each.turn, each.value) for each in majority(cast, asked)] == [(1, "yes"), (2, "yes")]
 
 
 def test_vote_counts_are_those_of_the_deciding_questions():
@@ -131,7 +131,7 @@ def walked(voting, draw):
     ],
 )
 def test_a_vote_ends_by_its_stopping_rule(voting, values, n):
-    words = iter({"y": "yes", "n": "no"}[value] for value in values)
+    words = iter({"y": "yes", "n": "no"}[each] for each in values)
 
     assert walked(voting, lambda: next(words))[1] == n
 

@@ -26,7 +26,7 @@ def test_the_finding_states_question_and_annotators(found):
 
 
 def test_a_group_of_one_is_counted_without_its_name(found):
-    assert [(group.group, group.n_raters) for group in found.groups] == [("old", 3), ("young", 3)]
+    assert [(one.group, one.n_raters) for one in found.groups] == [("old", 3), ("young", 3)]
     assert found.n_in_small == 1
 
 
@@ -49,12 +49,12 @@ def test_intervals_account_for_correlated_dialogues(found, evidence):
 
 def test_p_values_are_adjusted_for_all_comparisons(evidence, found):
     twice = measure_study(replace(evidence, annotator_attributes={"age": AGE, "copy": AGE})).annotator_groups
-    p_values = [group.p_value for item in twice for group in item.groups]
+    p_values = [group.p_value for one in twice for group in one.groups]
 
     assert len(p_values) == 4
-    assert [item.p_value for item in twice[0].groups] == [item.p_value for item in found.groups]
-    assert all(group.adjusted_p_value >= group.p_value for item in twice for group in item.groups)
-    assert max(group.adjusted_p_value for item in twice for group in item.groups) == max(p_values)
+    assert [one.p_value for one in twice[0].groups] == [one.p_value for one in found.groups]
+    assert all(group.adjusted_p_value >= group.p_value for one in twice for group in one.groups)
+    assert max(group.adjusted_p_value for one in twice for group in one.groups) == max(p_values)
 
 
 @pytest.mark.parametrize("annotator_attributes", [{}, {"age": {"anna": "old"}}, {"age": dict.fromkeys(AGE, "same")}])
@@ -72,7 +72,7 @@ def test_groups_below_the_size_limit_are_not_named(evidence):
 def test_identical_labels_have_no_ratio():
     (found,) = measure_study(grouped_evidence(lambda _person, _number: "5")).annotator_groups
 
-    assert all(isinstance(group.across, Undefined) and group.ratio is None for group in found.groups)
+    assert all(isinstance(one.across, Undefined) and one.ratio is None for one in found.groups)
 
 
 def test_every_group_has_its_defect_rate(found):

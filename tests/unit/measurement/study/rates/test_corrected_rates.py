@@ -14,7 +14,7 @@ from theodolite.measurement.study.findings import measure_study
 
 
 def rates(evidence, measure="corrected_rate"):
-    return [measurement for measurement in measure_study(evidence).measurements if measurement.measure == measure]
+    return [one for one in measure_study(evidence).measurements if one.measure == measure]
 
 
 def same(said):
@@ -56,7 +56,7 @@ def test_with_false_alarms_only_the_rate_falls_to_the_missed_defects():
 def test_each_person_gives_a_separate_correction():
     both = rates(labelled_evidence(same, people=("anna", "ben")))
 
-    assert [item.subject.corrected_by for item in both] == ["anna", "ben"]
+    assert [one.subject.corrected_by for one in both] == ["anna", "ben"]
 
 
 def test_labels_outside_the_sample_correct_nothing():

@@ -57,7 +57,7 @@ def test_shared_clusters_are_resampled_together_and_detect_small_differences():
     paired = tree(20, 20).compare(tree(24, 24, name="two"))
     apart = tree(24, 24, name="two")
     alone = tree(20, 20).compare(
-        replace(apart, leaves=tuple(replace(leave, cluster=f"other {leave.cluster}") for leave in apart.leaves))
+        replace(apart, leaves=tuple(replace(one, cluster=f"other {one.cluster}") for one in apart.leaves))
     )
     widths = [next(d.difference for d in found.differences if d.node == "x") for found in (paired, alone)]
 
@@ -66,8 +66,8 @@ def test_shared_clusters_are_resampled_together_and_detect_small_differences():
 
 
 def test_differences_have_intervals_that_contain_them():
-    for difference in tree(4, 30).compare(tree(8, 10, name="two")).differences:
-        assert difference.difference.low <= difference.difference.value <= difference.difference.high
+    for each in tree(4, 30).compare(tree(8, 10, name="two")).differences:
+        assert each.difference.low <= each.difference.value <= each.difference.high
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_incompatible_trees_are_shown_together_with_a_warning(other, warning):
 
 
 def test_a_node_without_data_on_one_side_has_no_difference():
-    half = replace(tree(4, 4), leaves=tuple(leave for leave in tree(4, 4).leaves if leave.question == "a"))
+    half = replace(tree(4, 4), leaves=tuple(one for one in tree(4, 4).leaves if one.question == "a"))
     found = half.compare(tree(4, 4, name="two"))
 
     assert found.order == "incomparable"
@@ -112,12 +112,12 @@ def tabled(name: str, x: int, y: int | None) -> TreeComparisonTable:
     return TreeComparisonTable(design=one.design, table=table_of(leaves), application=name)
 
 
-def tree_order(*applications: tuple[str, int, int | None]):
-    return compare_applications([tabled(*application) for application in applications], ("x", "y"), draws=FEW)
+def standing(*applications: tuple[str, int, int | None]):
+    return compare_applications([tabled(*each) for each in applications], ("x", "y"), draws=FEW)
 
 
 def test_a_dominated_application_is_not_on_the_front():
-    found = tree_order(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
+    found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
 
     assert found.front == ("low", "mixed")
     assert found.front_odds["low"] > 0.9
@@ -125,7 +125,7 @@ def test_a_dominated_application_is_not_on_the_front():
 
 
 def test_all_pairs_are_compared_and_some_are_unordered():
-    found = tree_order(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
+    found = standing(("low", 4, 4), ("mixed", 2, 20), ("high", 20, 30))
 
     assert [(pair.first, pair.second, pair.order) for pair in found.comparisons] == [
         ("low", "mixed", "incomparable"), ("low", "high", "lower"), ("mixed", "high", "lower"),
@@ -133,14 +133,14 @@ def test_all_pairs_are_compared_and_some_are_unordered():
 
 
 def test_only_dimensions_with_data_on_all_sides_enter_the_front():
-    found = tree_order(("low", 4, 30), ("half", 8, None))
+    found = standing(("low", 4, 30), ("half", 8, None))
 
     assert found.dimensions == ("x",)
     assert found.front == ("low",)
 
 
 def test_many_applications_are_compared_with_the_first_only():
-    found = tree_order(*((f"app{number}", number, number) for number in range(7)))
+    found = standing(*((f"app{number}", number, number) for number in range(7)))
 
     assert {pair.first for pair in found.comparisons} == {"app0"}
     assert len(found.comparisons) == 6

@@ -23,10 +23,10 @@ def test_every_answer_is_an_assessment(make):
         if row["judge"] and row["question"]
     }
     theirs = {
-        (trace.name, assessment.name, assessment.annotator): assessment.value
+        (trace.name, one.name, one.annotator): one.value
         for trace in traces
-        for assessment in trace.assessments
-        if assessment.name != "annotation"
+        for one in trace.assessments
+        if one.name != "annotation"
     }
     assert theirs == mine
     assert len(traces) == len({trace.name for trace in traces})
@@ -37,13 +37,13 @@ def test_failed_sessions_and_annotations_have_errors():
     failed = [trace for trace in traces if trace.error]
     assert len(failed) == 2
     assert all(not trace.spans and not trace.assessments for trace in failed)
-    errors = [assessment.error for trace in traces for assessment in trace.assessments if assessment.value is None]
+    errors = [one.error for trace in traces for one in trace.assessments if one.value is None]
     assert all(errors)
 
 
 def test_texts_of_people_are_excluded():
     evidence = live_evidence()
-    people = tuple(replace(dialogue, tester_type=TesterType.PERSON) for dialogue in evidence.archive.dialogues())
+    people = tuple(replace(one, held_by=TesterType.PERSON) for one in evidence.archive.dialogues())
     evidence = changed(evidence, dialogues=people)
     hidden, shown = list(dialogue_traces(evidence)), list(dialogue_traces(evidence, include_text=True))
     assert "60 days" not in repr(hidden)

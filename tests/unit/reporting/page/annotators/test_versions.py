@@ -28,7 +28,7 @@ from theodolite.reporting.page.annotators import application_text, guideline_tex
             PythonCallable(
                 target="bot.py:reply", code=CodeVersion(files={"bot.py": "ab12"}, interpreter="CPython 3.11.7")
             ),
-            "bot.py:reply\nRuns on CPython 3.11.7\nFiles, each with the start of its SHA-256\nab12  bot.py",
+            "bot.py:reply\nRuns on CPython 3.11.7\nFiles, with the beginning of each one's SHA-256\nab12  bot.py",
         ),
         (AriaClass(target="team:Class"), "The class team:Class"),
     ],

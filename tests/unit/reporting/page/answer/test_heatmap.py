@@ -3,13 +3,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from tests.unit.reporting.queries.rates.test_matrix import AREAS, STUDY, rate, rates
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.reporting.page.answer import heatmap_of
 from theodolite.reporting.page.subject import subject_of
 
-BASE = subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())
+BASE = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
 
 
 def heatmap(*found):
@@ -45,7 +45,7 @@ def test_below_ten_dialogues_a_cell_has_its_count_only():
 
 def test_levels_of_testing_are_groups_of_columns_with_the_larger_first():
     levels = [(Level.MODEL_TESTING, TesterType.SCRIPT, 8), (Level.RED_TEAMING, TesterType.PERSON, 20)]
-    found = [item for level, who, n in levels for item in rates(level=level, tester_type=who, n=n)]
+    found = [one for level, who, n in levels for one in rates(level=level, tester_type=who, n=n)]
 
     shown = heatmap(*found)
 

@@ -43,7 +43,7 @@ def test_a_check_is_a_table_row_in_words():
     _, by, labelled, reach, apart, orders = row_of(CHECK)
 
     assert (by, labelled, reach) == ("final labels", "36 of 40 (90.0%)", "some fail, some do not")
-    assert apart == "40.0 points between the most distant two, p = .040 (20 sets of 10 testers, personas or prompts)"
+    assert apart == "40.0 points between the furthest two, p = .040 (20 sets of 10 testers, personas or prompts)"
     assert orders == (
         "model testing and red teaming: 2 of 3 pairs of applications in the same order, 0 in the opposite one, 1 tied"
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.estimate import StrategyTally, Undefined
 from theodolite.measurement.proportion import defect_rate
 from theodolite.reporting.page.applications import strategy_blocks
@@ -17,10 +17,10 @@ def cell(success, released=()):
     evidence = evidence_named("live")
     tally = StrategyTally(
         scenario="s", strategy="adaptive", application=evidence.study.applications[0].name, level="red teaming",
-        tester_type="simulated user", planned=4, tries=3, attempts=5, refinements=2, success=success,
+        held_by="simulated user", planned=4, tries=3, attempts=5, refinements=2, success=success,
         dialogues=released, held=LABELS, confirmed={},
     )  # fmt: skip
-    about = subject_of(evidence, replace(findings_named("live"), strategies=(tally,)), facts(), reading_aids())
+    about = subject_of(evidence, replace(findings_named("live"), strategies=(tally,)), facts(), words())
     ((title, found),) = strategy_blocks(about)[0].table.rows
     assert (title.value, title.details) == ("Adapts to each reply and steps back after a refusal", ("adaptive",))
     return found, [about.sets.sets[name].cases for name in (found.opens, *(link.opens for link in found.links))]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.study_parts import Risk, RiskClass
 from theodolite.reporting.page.applications import taxonomy_table
 from theodolite.reporting.page.rates import rule_blocks
@@ -37,7 +37,7 @@ def test_a_rule_lists_the_risks_it_shows():
     guideline = evidence.study.guidelines[0]
     rule = f"{guideline.name}.{guideline.defect_rules[0].name}"
     study = replace(evidence.study, risks=(Risk(name="invents", rules=(rule,), classes=CLASSES),))
-    subject = subject_of(replace(evidence, study=study), findings_named("live"), facts(), reading_aids())
+    subject = subject_of(replace(evidence, study=study), findings_named("live"), facts(), words())
 
     shown = {block.guideline: block.risks for block in rule_blocks(subject) if block.risks}
     assert shown == {guideline.name: ("invents (ai-600-1/confabulation Confabulation)",)}

@@ -21,7 +21,7 @@ def data(letters=LETTERS):
 
 
 def test_lines_shared_by_prompts_are_stored_once():
-    texts = CallTexts(budget=10_000)
+    texts = CallTexts(room=10_000)
 
     first, second = texts.entry([call("Ana")]), texts.entry([call("Ben")])
 
@@ -30,10 +30,10 @@ def test_lines_shared_by_prompts_are_stored_once():
 
 
 def test_oversized_texts_are_omitted_and_their_cost_is_not():
-    texts = CallTexts(budget=20)
+    texts = CallTexts(room=20)
 
     assert texts.entry([call("Ana")]) == {"spent": "1 call", "leftOut": True}
-    assert (texts.budget, texts.lines) == (20, {})
+    assert (texts.room, texts.lines) == (20, {})
 
 
 def test_the_page_contains_the_cost_of_each_label_and_each_dialogue():

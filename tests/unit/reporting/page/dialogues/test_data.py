@@ -11,21 +11,21 @@ NOTED = (Strategy(name="role_play", dialogue="unit-1"),)
 
 
 @pytest.mark.parametrize(
-    ("ending", "tester_type", "strategies", "words"),
+    ("ending", "held_by", "strategies", "words"),
     [
-        (Ending.SCRIPT_END, TesterType.SIMULATED_USER, NOTED, "no strategies left to try"),
+        (Ending.SCRIPT_END, TesterType.SIMULATED_USER, NOTED, "nothing left to try"),
         (Ending.STOP_RULE, TesterType.SIMULATED_USER, NOTED, "something was released"),
         (Ending.TURN_LIMIT, TesterType.SIMULATED_USER, NOTED, "turn limit"),
         (Ending.STOP_RULE, TesterType.SIMULATED_USER, (), "stop rule"),
         (Ending.TESTER_LEFT, TesterType.PERSON, NOTED, "tester left"),
     ],
 )
-def test_an_attack_ends_with_the_result_of_its_strategy(ending, tester_type, strategies, words):
-    assert _ending(dialogue(ending=ending, tester_type=tester_type, strategies=strategies)) == words
+def test_an_attack_ends_with_the_result_of_its_strategy(ending, held_by, strategies, words):
+    assert _ending(dialogue(ending=ending, held_by=held_by, strategies=strategies)) == words
 
 
-def test_source_material_of_a_turn_is_shown_next_to_it():
-    kept = _Kept(calls=CallTexts(budget=0), scenarios=())
+def test_source_material_of_a_turn_is_shown_beside_it():
+    kept = _Kept(calls=CallTexts(room=0), scenarios=())
     about = dialogue(turn(1, context="Open at nine."), turn(2))
 
     entry = _dialogue(about, kept)

@@ -40,7 +40,7 @@ def test_beyond_the_limit_the_file_is_bounded_and_states_its_content(data):
 
     assert 20 < n < 200
     assert sum(len(json.dumps(case)) for case in data["cases"]) < 1.5 * LETTERS
-    assert f"{n} of 2,250 dialogues are in this file" in page()
+    assert f"{n} of 2,250 dialogues stand in this file" in page()
     assert "theodolite show demo LABEL" in page()
     assert data["planned"] == 2250
 
@@ -51,8 +51,8 @@ def test_counts_cover_all_dialogues_and_links_those_in_the_file(data):
     assert [chip["n"] for chip in data["chips"]] == [chip["n"] for chip in whole["chips"]]
     for name, kept in data["sets"].items():
         assert kept.get("n", len(kept["cases"])) == len(whole["sets"][name]["cases"])
-        there = {whole["cases"][index]["label"] for index in whole["sets"][name]["cases"]}
-        assert {data["cases"][index]["label"] for index in kept["cases"]} <= there
+        there = {whole["cases"][place]["label"] for place in whole["sets"][name]["cases"]}
+        assert {data["cases"][place]["label"] for place in kept["cases"]} <= there
 
 
 def test_the_dialogues_to_review_first_are_always_included(data):
@@ -63,13 +63,13 @@ def test_the_dialogues_to_review_first_are_always_included(data):
 
 
 def test_selected_dialogues_leave_room_for_others(data):
-    telling = {index for name in ("defect", "disagreement") for index in data["sets"][name]["cases"]}
+    telling = {place for name in ("defect", "disagreement") for place in data["sets"][name]["cases"]}
 
     assert 0.5 * len(data["cases"]) < len(telling) < 0.95 * len(data["cases"])
 
 
 def test_dialogues_are_in_plan_order(data):
     sessions = evidence_named("xstest").sessions
-    positions = [sessions.find(case["label"]) for case in data["cases"]]
+    places = [sessions.find(case["label"]) for case in data["cases"]]
 
-    assert positions == sorted(positions)
+    assert places == sorted(places)

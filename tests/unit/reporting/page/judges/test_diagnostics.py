@@ -2,14 +2,14 @@ from dataclasses import replace
 
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import PLAIN, VOTES
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.judges import diagnostics_tables
 from theodolite.reporting.page.subject import subject_of
 
 
 def tables(*conducts):
     evidence = evidence_named("live")
-    subject = subject_of(evidence, replace(findings_named("live"), judge_diagnostics=conducts), facts(), reading_aids())
+    subject = subject_of(evidence, replace(findings_named("live"), judge_diagnostics=conducts), facts(), words())
     return subject, {table.title: table for table in diagnostics_tables(subject)}
 
 
@@ -27,7 +27,7 @@ def test_a_scripted_judge_with_missing_control_answers_gives_no_finding():
 
 def test_a_doubtful_result_opens_its_dialogues():
     subject, found = tables(replace(PLAIN, quoting=40, ungrounded=("d001", "d003"), control_passed=60))
-    cell = cells(found["Basis of the verdicts"])["Quotes not in the dialogue"]
+    cell = cells(found["What verdicts rest on"])["Quote words that are not there"]
 
     assert cell.text == "2 of 40 (5.0%)"
     assert subject.sets.sets[cell.opens].cases == (0, 2)

@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grouped_evidence, split
-from tests.fakes.report import assets, reading_aids
+from tests.fakes.report import assets, words
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.judges import group_tables, rater_tables
@@ -27,12 +27,10 @@ def findings(evidence):
 
 
 def test_a_table_states_the_agreement_of_each_group_and_who_is_in_none(evidence, findings):
-    table, _ = group_tables(subject_of(evidence, findings, facts(), reading_aids()))
+    table, _ = group_tables(subject_of(evidence, findings, facts(), words()))
 
     assert table.title.startswith("By age: groundedness, score, ")
-    assert table.notes == (
-        ("1 person gave no information; 1 person is in groups of fewer than three, which are not named."),
-    )
+    assert table.notes == ("1 person did not say; 1 person is in groups of fewer than three, which are not named.",)
     assert [row[0] for row in table.rows] == ["old (3 people)", "young (3 people)"]
     assert table.texts[0][1].startswith("1")
     assert "adjusted p" in table.rows[0][3]
@@ -60,7 +58,7 @@ def test_the_results_file_conforms_to_its_schema(evidence, findings):
 
 
 def test_defects_by_group_and_raters_have_separate_tables(evidence, findings):
-    about = subject_of(evidence, findings, facts(), reading_aids())
+    about = subject_of(evidence, findings, facts(), words())
     _, table = group_tables(about)
     (raters,) = rater_tables(about)
 

@@ -1,9 +1,9 @@
-"""Effects of suggestions in the report: a table next to the effects of orders, with a note on its limit."""
+"""Effects of suggestions in the report: a table beside the effects of orders, with a note on its limit."""
 
 from __future__ import annotations
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import reading_aids
+from tests.fakes.report import words
 from tests.unit.measurement.study.test_order_metrics import suggested
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.judges import order_effect_tables
@@ -14,12 +14,12 @@ from theodolite.reporting.results.annotators import order_effect_entry
 def test_effects_of_suggestions_have_a_table_with_a_note() -> None:
     evidence = suggested(10)
     findings = measure_study(evidence)
-    tables = order_effect_tables(subject_of(evidence, findings, facts(), reading_aids()))
-    (table,) = [item for item in tables if item.title.startswith("Suggestions of a judge")]
+    tables = order_effect_tables(subject_of(evidence, findings, facts(), words()))
+    (table,) = [one for one in tables if one.title.startswith("Suggestions of a judge")]
 
     assert len(table.rows) == 2
     assert table.notes[0].startswith("Labels with suggestions do not validate a judge")
-    assert all(not item.notes for item in tables if item is not table)
+    assert all(not one.notes for one in tables if one is not table)
 
 
 def test_effects_of_suggestions_are_in_the_results_file() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from tests.fakes.evidence_variants import validated_evidence
-from tests.fakes.report import evidence_named, facts, findings_named, reading_aids, report_named
+from tests.fakes.report import evidence_named, facts, findings_named, report_named, words
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, GroupValue, Measure
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.page.judges import validation_views
@@ -27,7 +27,7 @@ def findings():
 
 @cache
 def subject():
-    return subject_of(evidence(), findings(), facts(), reading_aids())
+    return subject_of(evidence(), findings(), facts(), words())
 
 
 def test_a_validation_report_shows_agreement_accuracy_and_the_ceiling():
@@ -39,10 +39,10 @@ def test_a_validation_report_shows_agreement_accuracy_and_the_ceiling():
         "Agreement with ben",
         "Defects (defect) against ben",
         "The ceiling: agreement of anna and ben",
-        "Calls and replies",
+        "How it reads and replies",
     ]
     assert view.about == "30 of 58 judged dialogues, compared with anna, ben."
-    assert view.limitations[0].startswith("Attacks and repeated readings were skipped,")
+    assert view.limitations[0].startswith("Attacks and repeated readings were left out")
 
 
 def test_figures_have_counts_and_intervals():
@@ -61,7 +61,7 @@ def test_groups_of_people_have_a_separate_table():
     group = replace(one, measure=Measure.CROSS_AGREEMENT, subject=subject)
     grouped = replace(report, measurements=(*report.measurements, group))
     (view,) = validation_views(
-        subject_of(replace(evidence(), validation_reports=(grouped,)), findings(), facts(), reading_aids())
+        subject_of(replace(evidence(), validation_reports=(grouped,)), findings(), facts(), words())
     )
 
     assert view.tables[-2].title == "Agreement with the groups that people describe themselves by"
@@ -91,7 +91,7 @@ def test_the_corrected_mean_is_shown_too():
 
 
 def test_a_judge_without_validation_is_marked():
-    live = subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())
+    live = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
 
     assert rule_blocks(live)[0].tables[0][0] == "grounded (not validated)"
     assert validation_views(live) == ()
@@ -99,13 +99,13 @@ def test_a_judge_without_validation_is_marked():
 
 
 def test_summary_and_results_state_when_the_judge_was_validated():
-    text = " ".join(summary_text(evidence(), findings(), facts(), reading_aids()).split())
+    text = " ".join(summary_text(evidence(), findings(), facts(), words()).split())
     results = results_document(evidence(), findings(), facts())
 
     assert "grounded (validated 2026-03-02) agrees with people on" in text
     assert "Corrected bot-1.4 " in text
     assert "; grounded alone 9 of 57 (15.8%)." in text
-    stated = {item["name"]: item["validated"] for item in results["instruments"]["annotators"]}
+    stated = {one["name"]: one["validated"] for one in results["instruments"]["annotators"]}
     assert stated == {"grounded": "2026-03-02T09:30:00+00:00", "anna": None, "ben": None}
 
 
@@ -119,26 +119,22 @@ def test_the_page_contains_the_validation_report_and_the_reading_aid():
 
 def test_many_people_share_a_table_with_one_row_each():
     (report,) = evidence().validation_reports
-    whole = [
-        measurement
-        for measurement in report.measurements
-        if not (measurement.subject.is_part or measurement.subject.is_human_ceiling)
-    ]
-    of_anna = [item for item in whole if item.subject.authority == "anna"]
+    whole = [one for one in report.measurements if not (one.subject.is_part or one.subject.is_human_ceiling)]
+    of_anna = [one for one in whole if one.subject.authority == "anna"]
     people = tuple(f"person {n}" for n in range(6))
     each = tuple(
-        replace(item, subject=replace(item.subject, annotators=(name, item.subject.annotators[1])))
+        replace(one, subject=replace(one.subject, annotators=(name, one.subject.annotators[1])))
         for name in people
-        for item in of_anna
+        for one in of_anna
     )
     crowded = replace(evidence(), validation_reports=(replace(report, authorities=people, measurements=each),))
 
-    (view,) = validation_views(subject_of(crowded, findings(), facts(), reading_aids()))
+    (view,) = validation_views(subject_of(crowded, findings(), facts(), words()))
 
     assert [table.title for table in view.tables] == [
         "Agreement with each person",
         "Defects (defect) against each person",
-        "Calls and replies",
+        "How it reads and replies",
     ]
     assert [row[0] for row in view.tables[0].rows] == list(people)
-    assert view.about.endswith("compared with 6 single people.")
+    assert view.about.endswith("compared with 6 people one by one.")

@@ -2,7 +2,7 @@ import functools
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.answer import answer_view
 from theodolite.reporting.page.overview import reader_questions
 from theodolite.reporting.page.subject import subject_of
@@ -12,8 +12,8 @@ from theodolite.reporting.queries.headline import headline
 
 @functools.cache
 def answers(name):
-    subject = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
-    return {item.text: item for item in reader_questions(subject)}
+    subject = subject_of(evidence_named(name), findings_named(name), facts(), words())
+    return {one.text: one for one in reader_questions(subject)}
 
 
 def test_the_new_version_has_a_result_with_its_difference_and_interval():
@@ -33,7 +33,7 @@ def test_one_application_has_no_comparison():
 
 
 def test_the_clearest_gap_names_both_groups_with_their_counts():
-    question = answers("xstest")["Which groups were harmed more?"]
+    question = answers("xstest")["Who was harmed more?"]
 
     assert question.answers[0].startswith("mistralinstruct, Prohibited content released by type: ")
     assert "23 of 25 (92.0%) against contrast_discr: 2 of 25 (8.0%), 84.0 points (41.2 to 93.6)" in question.answers[0]
@@ -41,7 +41,7 @@ def test_the_clearest_gap_names_both_groups_with_their_counts():
 
 
 def test_without_groups_the_question_about_harm_is_unanswered():
-    assert answers("live")["Which groups were harmed more?"].answers[0].startswith("Unknown: no dialogue has a group")
+    assert answers("live")["Who was harmed more?"].answers[0].startswith("Unknown: no dialogue has a group")
 
 
 def test_an_unvalidated_judge_is_marked():
@@ -54,12 +54,12 @@ def test_a_validated_judge_is_nowhere_called_unvalidated_in_a_run_without_human_
     """The headline and the first-screen note looked at the labels of this run alone."""
     evidence = replace(evidence_named("live"), validation_reports=evidence_named("certified").validation_reports)
     findings = findings_named("live")
-    subject = subject_of(evidence, findings, facts(), reading_aids())
-    (trust,) = [item for item in reader_questions(subject) if item.text == "Can I trust the judge?"]
+    subject = subject_of(evidence, findings, facts(), words())
+    (trust,) = [one for one in reader_questions(subject) if one.text == "Can I trust the judge?"]
 
     assert trust.answers == ("grounded: validated; no human labels to compare with in this run.",)
     assert "not validated" not in headline(evidence, agreements_of(findings))
-    assert reading_aids().aid("judge_untried") not in answer_view(subject).aids
+    assert words().aid("judge_untried") not in answer_view(subject).aids
 
 
 def test_the_highest_defect_count_opens_its_dialogues():

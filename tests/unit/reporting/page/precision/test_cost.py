@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from tests.fakes.evidence import changed, facts, live_evidence
-from tests.fakes.report import findings_named, reading_aids
+from tests.fakes.report import findings_named, words
 from theodolite.domain.run import Spending, SpendingPart, UnitKind
 from theodolite.reporting.page.precision import cost_chart
 from theodolite.reporting.page.subject import subject_of
@@ -12,7 +12,7 @@ JUDGING = Spending(calls=60, attempts=61, tokens_in=9000, tokens_out=300, cost_m
 
 def chart_of(parts, total):
     evidence = replace(changed(live_evidence(), spending=total), spending_parts=parts)
-    return cost_chart(subject_of(evidence, findings_named("live"), facts(), reading_aids()))
+    return cost_chart(subject_of(evidence, findings_named("live"), facts(), words()))
 
 
 def part(stage, spending, **names):
@@ -52,7 +52,7 @@ def test_without_a_price_the_bars_show_tokens_and_a_note_counts_the_calls():
 
     assert chart.title.startswith("Tokens by")
     assert chart.table.texts[0][6] == "cost unknown"
-    assert chart.table.notes == ("100 calls without a known price: their cost is not included.",)
+    assert chart.table.notes == ("100 calls without a known price: their cost is in no number.",)
 
 
 def test_without_a_call_there_is_no_chart():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.run import Spending
 from theodolite.reporting.page.report import method_view
 from theodolite.reporting.page.subject import subject_of
@@ -30,6 +30,6 @@ from theodolite.reporting.page.subject import subject_of
 )
 def test_unreported_tokens_are_unknown_and_not_zero(spent, said):
     evidence = replace(evidence_named("live"), spending=spent)
-    subject = subject_of(evidence, findings_named("live"), facts(), reading_aids())
+    subject = subject_of(evidence, findings_named("live"), facts(), words())
 
     assert dict(method_view(subject).facts)["Calls"] == said

@@ -78,9 +78,9 @@ def test_every_text_of_a_dialogue_is_included_once():
 def test_cells_of_confusion_matrices_open_their_dialogues():
     data, findings = data_of(report_named("xstest")), findings_named("xstest")
 
-    for index, confusion in enumerate(findings.confusions):
+    for place, confusion in enumerate(findings.confusions):
         for i, row in enumerate(confusion.matrix.counts):
-            opened = [len(data["sets"].get(f"cell{index}.{i}.{j}", {"cases": []})["cases"]) for j in range(len(row))]
+            opened = [len(data["sets"].get(f"cell{place}.{i}.{j}", {"cases": []})["cases"]) for j in range(len(row))]
             assert opened == list(row)
 
 
@@ -89,7 +89,7 @@ def test_an_estimate_opens_the_dialogues_of_its_numerator():
 
     for entry, measurement in zip(data["estimates"], findings.measurements, strict=True):
         opened = data["sets"][entry["set"]]["cases"] if entry["set"] else []
-        assert [data["cases"][index]["label"] for index in opened] == list(measurement.dialogues)
+        assert [data["cases"][place]["label"] for place in opened] == list(measurement.dialogues)
 
 
 def test_scripted_results_are_marked_before_any_number():
@@ -106,7 +106,7 @@ def test_an_unfinished_run_is_marked_before_any_number():
 
 def test_missing_assets_are_reported():
     with pytest.raises(InputError, match=r"report\.html"):
-        report_html(evidence_named("live"), findings_named("live"), facts(), {"reading_aids.yaml": ""})
+        report_html(evidence_named("live"), findings_named("live"), facts(), {"words.yaml": ""})
 
 
 def test_the_same_run_gives_the_same_report():

@@ -3,14 +3,14 @@ from __future__ import annotations
 from collections import defaultdict
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.review import chips_of
 from theodolite.reporting.page.subject import subject_of
 from theodolite.reporting.queries.cases import rules_of
 
 
 def chips(name):
-    subject = subject_of(evidence_named(name), findings_named(name), facts(), reading_aids())
+    subject = subject_of(evidence_named(name), findings_named(name), facts(), words())
     return subject, {chip.name: chip for chip in chips_of(subject)}
 
 
@@ -26,20 +26,20 @@ def flipped(subject):
             )
             if labelled and rule.applies_to(case.setting.groups):
                 sides[case.pair_key].add(case.index)
-        found.update(*(positions for positions in sides.values() if positions & defects and positions - defects))
+        found.update(*(places for places in sides.values() if places & defects and places - defects))
     return found
 
 
 def test_dialogues_flip_if_the_same_prompts_give_a_defect_in_one_application_and_none_in_another():
     subject, made = chips("xstest")
 
-    positions = subject.sets.sets["flipped"].cases
+    places = subject.sets.sets["flipped"].cases
 
-    assert set(positions) == flipped(subject)
-    assert made["flipped"].n == len(positions) > 0
+    assert set(places) == flipped(subject)
+    assert made["flipped"].n == len(places) > 0
 
 
-def test_one_application_has_no_changed_prompts():
+def test_nothing_flips_where_one_application_is_under_test():
     subject, made = chips("live")
 
     assert made["flipped"].n == 0

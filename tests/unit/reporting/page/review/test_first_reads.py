@@ -1,13 +1,13 @@
 from types import SimpleNamespace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.reporting.page.review import first_reads, grouped_labels
 from theodolite.reporting.page.subject import subject_of
 
 
 def reads(name):
-    return first_reads(subject_of(evidence_named(name), findings_named(name), facts(), reading_aids()))
+    return first_reads(subject_of(evidence_named(name), findings_named(name), facts(), words()))
 
 
 def test_each_dialogue_to_review_first_is_selected_by_its_rule():

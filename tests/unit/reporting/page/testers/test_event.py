@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.evidence import facts
 from tests.fakes.evidence_variants import grouped_evidence, split
-from tests.fakes.report import assets, reading_aids
+from tests.fakes.report import assets, words
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
 from theodolite.domain.event_record import (
@@ -30,7 +30,7 @@ from theodolite.reporting.page.testers import event_view
 from theodolite.reporting.results.document import results_document
 
 EVENT = EventFinding(
-    blinding=(
+    leaks=(
         BlindingAssessment(about=GuessedThing.APPLICATION, level=None, rate=defect_rate(8, 12), chance=0.5,
              p_value=0.194, n_unknown=2),
         BlindingAssessment(about=GuessedThing.LEVEL, level=Level.RED_TEAMING,
@@ -75,7 +75,7 @@ def test_the_results_file_conforms_to_its_schema(evidence, findings):
 
 
 def test_the_page_describes_it_in_words(evidence, findings):
-    view = event_view(subject_of(evidence, findings, facts(), reading_aids()))
+    view = event_view(subject_of(evidence, findings, facts(), words()))
 
     blinding, exposure = view.tables
     assert blinding.rows[0][0] == "application, all levels"
@@ -90,7 +90,7 @@ def test_languages_are_listed_if_more_than_one_is_known(evidence, findings):
     told = "People read the study in en (3 sessions, 4 dialogues), de (1 session, 1 dialogue); not known for"
 
     assert f"<p>{told} 2 sessions, 0 dialogues.</p>" in report_html(evidence, findings, facts(), assets())
-    assert event_view(subject_of(evidence, one, facts(), reading_aids())).languages == ""
+    assert event_view(subject_of(evidence, one, facts(), words())).languages == ""
 
 
 def test_the_report_has_the_section_only_with_participants(evidence, findings):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids
+from tests.fakes.report import evidence_named, findings_named, words
 from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.estimate_subject import EstimateSubject
@@ -11,10 +11,10 @@ from theodolite.domain.findings.realism import (
     GroupCover,
     RateContrast,
     Realism,
+    SpokenSide,
     StyleContrast,
     StyleMark,
     StyleSpread,
-    StyleSummary,
 )
 from theodolite.measurement.proportion import defect_rate
 from theodolite.reporting.page.subject import subject_of
@@ -38,23 +38,23 @@ RATE = RateContrast(
 )
 
 
-def side(tester_type, n):
+def side(held_by, n):
     clusters = [str(number) for number in range(n)]
     level, applications = Level.MODEL_TESTING, ("bot",)
     parts = {"scenario": "shop", "level": level, "applications": applications, "groups": {}, "marks": {}}
-    return StyleSummary(tester_type=tester_type, clusters=clusters, **parts)
+    return SpokenSide(held_by=held_by, clusters=clusters, **parts)
 
 
-def table(tester_type=TesterType.RECORDED, rate=RATE, capital=CAPITAL):
+def table(held_by=TesterType.RECORDED, rate=RATE, capital=CAPITAL):
     realism = Realism(
-        people=side(tester_type, 1),
+        people=side(held_by, 1),
         simulated=side(TesterType.SIMULATED_USER, 1200),
         styles=(WORDS, capital),
         rates=(rate,),
         groups=(GroupCover(name="age", both=("young",), people_only=("old", "teen")),),
     )
     findings = replace(findings_named("live"), realisms=(realism,))
-    (found,) = realism_blocks(subject_of(evidence_named("live"), findings, facts(), reading_aids()))
+    (found,) = realism_blocks(subject_of(evidence_named("live"), findings, facts(), words()))
     return found
 
 
@@ -109,5 +109,5 @@ def test_sides_and_groups_are_named():
     assert found.groups == (
         "age: met by both: young; met by people only: old, teen; met by simulated users only: none",
     )
-    assert "its prompts" in found.about
-    assert "its prompts" not in table(TesterType.PERSON).about
+    assert "recorded prompts" in found.about
+    assert "recorded prompts" not in table(TesterType.PERSON).about

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, reading_aids
+from tests.fakes.report import assets, words
 from tests.fakes.responses import BOTH, evidence, response, said
 from tests.unit.reporting.results.document.test_document import schema
 from theodolite.domain.dialogue import Level
@@ -19,7 +19,7 @@ from theodolite.reporting.results.document import results_document
 
 @pytest.fixture(scope="module")
 def heard():
-    aged = [replace(item, groups={"age": "old" if item.participant in "pq" else "young"}) for item in BOTH]
+    aged = [replace(one, groups={"age": "old" if one.participant in "pq" else "young"}) for one in BOTH]
     secret = response("x", "blue", 7, level=Level.RED_TEAMING, more=(said("open", "My name is Ina."),))
     return evidence(*aged, secret, response("y", "green", 1, submitted=False))
 
@@ -31,12 +31,12 @@ def findings(heard):
 
 @pytest.fixture(scope="module")
 def blocks(heard, findings):
-    return response_blocks(subject_of(heard, findings, facts(), reading_aids()))
+    return response_blocks(subject_of(heard, findings, facts(), words()))
 
 
 def test_levels_are_separate_and_state_their_testers(blocks):
     assert [block.title for block in blocks] == ["Red teaming: after", "Field testing: after"]
-    assert blocks[1].about == "8 responses of 4 testers; 1 not submitted, excluded."
+    assert blocks[1].about == "8 responses of 4 testers; 1 not handed in, not in it."
 
 
 def test_a_question_shows_counts_middle_and_top_of_each_application(blocks):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import assets, evidence_named, findings_named, reading_aids
+from tests.fakes.report import assets, evidence_named, findings_named, words
 from theodolite.domain.findings.realism import RoleBreak, RoleBreakCheck, RoleBreakKind
 from theodolite.reporting.page.report import report_html
 from theodolite.reporting.page.subject import subject_of
@@ -23,7 +23,7 @@ CHECKS = (
 
 def subject(checks):
     findings = replace(findings_named("live"), role_breaks=checks)
-    return subject_of(evidence_named("live"), findings, facts(), reading_aids())
+    return subject_of(evidence_named("live"), findings, facts(), words())
 
 
 def test_a_role_break_opens_its_dialogues_and_shows_one():
@@ -39,7 +39,7 @@ def test_a_role_break_opens_its_dialogues_and_shows_one():
 def test_a_rule_without_matches_states_the_number_of_dialogues():
     _, (_, _, share, example) = role_break_table(subject(CHECKS)).rows
 
-    assert (share.value, share.details) == ("0 of 58 (0.0%)", ("language not supported in 3",))
+    assert (share.value, share.details) == ("0 of 58 (0.0%)", ("words not known in 3",))
     assert (example, share.opens) == ("", "")
 
 
@@ -51,5 +51,5 @@ def test_the_report_has_the_section_only_with_simulated_users():
 
     assert '<section id="users"' in with_users
     assert "Declines." in with_users
-    assert "language not supported in 3" in with_users
+    assert "words not known in 3" in with_users
     assert 'id="users"' not in without

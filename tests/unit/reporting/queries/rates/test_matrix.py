@@ -25,7 +25,7 @@ def rate(area, application, defects, n=20, low=0.1, high=0.5, ceiling=None, *, b
         result=result,
         outcomes=Outcomes(planned=n, used=n),
     )
-    return Rate(index=0, measurement=measurement, ceiling=ceiling)
+    return Rate(place=0, measurement=measurement, ceiling=ceiling)
 
 
 def rates(areas=AREAS, applications=("none", "strict"), **more):

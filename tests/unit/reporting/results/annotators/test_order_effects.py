@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.unit.reporting.text.test_order_metrics import EFFECT
+from tests.unit.reporting.words.test_order_metrics import EFFECT
 from theodolite.domain.findings.number import Undefined
 from theodolite.reporting.results.annotators import order_effect_entry
 

@@ -65,7 +65,7 @@ def test_risks_in_taxonomies_have_the_titles_that_the_report_shows():
     jsonschema.Draft202012Validator(schema()).validate(written)
     (entry,) = written["taxonomies"]
     assert (entry["risk"], entry["shown_by"]) == ("invents", ["facts.defect"])
-    assert [(item["title"], item["taxonomy"]) for item in entry["classes"]] == [
+    assert [(one["title"], one["taxonomy"]) for one in entry["classes"]] == [
         ("Confabulation", "NIST AI 600-1"),
         ("Misinformation", "OWASP Top 10"),
     ]

@@ -41,8 +41,8 @@ def test_an_entry_of_words_and_numbers_takes_one_line():
 
 @given(VALUES)
 def test_an_iterable_is_written_as_a_list(value):
-    assert collected({"all": (item for item in [value])}) == {"all": [value]}
-    assert json.loads("".join(json_pieces({"all": (item for item in [value])}))) == {"all": [value]}
+    assert collected({"all": (one for one in [value])}) == {"all": [value]}
+    assert json.loads("".join(json_pieces({"all": (one for one in [value])}))) == {"all": [value]}
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])

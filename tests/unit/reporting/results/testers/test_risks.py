@@ -32,7 +32,7 @@ def test_an_entry_conforms_to_the_schema_and_withholds_small_groups():
 
     whole = schema()
     jsonschema.Draft202012Validator({**whole["$defs"]["risk"], "$defs": whole["$defs"]}).validate(entry)
-    assert [(item["part"], item["materialised"], item["withheld"]) for item in entry["groups"]] == [
+    assert [(one["part"], one["materialised"], one["withheld"]) for one in entry["groups"]] == [
         ("old", 5, False),
         ("teen", None, True),
         ("young", 0, False),

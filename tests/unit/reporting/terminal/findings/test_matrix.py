@@ -11,7 +11,7 @@ from theodolite.reporting.terminal.findings import matrix_lines
 
 def test_levels_of_testing_are_separate():
     levels = [(Level.RED_TEAMING, TesterType.PERSON), (Level.MODEL_TESTING, TesterType.SCRIPT)]
-    found = tuple(item for level, tester_type in levels for item in rates(level=level, tester_type=tester_type))
+    found = tuple(one for level, tester_type in levels for one in rates(level=level, tester_type=tester_type))
 
     lines = matrix_lines(STUDY, matrix_of(STUDY, found), width=80)
 

@@ -6,12 +6,12 @@ from tests.fakes.evidence import changed, facts, live_evidence, xstest_evidence
 from theodolite.domain.annotation import AnnotatorKind
 from theodolite.measurement.study.findings import measure_study
 from theodolite.reporting.queries.cases import cases_of
-from theodolite.reporting.queries.dispositions import dispositions_of
+from theodolite.reporting.queries.dispositions import accounts_of
 from theodolite.reporting.terminal.findings import next_step
 
 
 def step(evidence):
-    accounts = dispositions_of(evidence.study, cases_of(evidence.answers))
+    accounts = accounts_of(evidence.study, cases_of(evidence.answers))
     return next_step(evidence, measure_study(evidence), facts(), accounts)
 
 
@@ -39,10 +39,10 @@ def without(evidence, n):
 @pytest.mark.parametrize(
     ("evidence", "words"),
     [
-        (live_evidence(held=3), "resume this run:"),
+        (live_evidence(held=3), "go on where this run stopped"),
         (live_evidence(script=("hello",)), "replace the script with a model (large)"),
         (without(live_evidence(), 20), "find out why 23 of 60 lack labels; most often: missing (20)"),
-        (by_nobody(), "add labels by a judge or people: without them"),
+        (by_nobody(), "let a judge or people label: nobody has yet"),
         (live_evidence(), "label 40 dialogues (about 20 min)"),
         (by_rule(example=True), "replace the example rows of customers"),
         (by_rule(example=False), "add personas rather than repeats: 6 of them carry all this evidence"),

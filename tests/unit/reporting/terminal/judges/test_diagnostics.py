@@ -23,15 +23,15 @@ def test_votes_state_their_cost_and_the_alternative_of_more_dialogues():
     ((label, text),) = lines(votes=VOTES)
 
     assert label == "Votes"
-    assert "grounded used 2.3 of 5 calls per dialogue; its readings differ on 3 of 60 (5.0%)" in text
+    assert "grounded took 2.3 of 5 calls a dialogue; its readings differ on 3 of 60 (5.0%)" in text
     assert "without a majority on 1." in text
-    assert "138 calls on as many dialogues would be more precise: a standard error of 2.0 points, not 3.4." in text
+    assert "138 calls on as many dialogues would do better: a standard error of 2.0 points, not 3.4." in text
 
 
 def test_worthwhile_votes_are_not_advised_against():
     advice = VoteAdvice(error=0.02, error_as_samples=0.03, samples_do_better=False)
 
-    assert "would be more precise:" not in lines(votes=replace(VOTES, advice=advice))[0][1]
+    assert "would do better" not in lines(votes=replace(VOTES, advice=advice))[0][1]
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_worthwhile_votes_are_not_advised_against():
         (
             {"quoting": 40, "ungrounded": ("d001", "d009")},
             "Quotes",
-            "text that is not in the dialogue in 2 of 60 (3.3%) verdicts (d001, d009)",
+            "do not stand there in 2 of 60 (3.3%) verdicts (d001, d009)",
         ),
         ({"control_failed": ("d004",), "control_passed": 59}, "Control", "answered wrongly in 1 of 60 (1.7%) (d004)"),
         ({"control_unanswered": 60}, "Control", "left out in 60 of 60 (100.0%)"),
-        ({"answered_as": ("a", "b")}, "Changed", "answered under 2 names, a, b: it is not a single instrument"),
+        ({"answered_as": ("a", "b")}, "Changed", "answered under 2 names, a, b: it is not one instrument"),
     ],
 )
 def test_causes_of_doubtful_verdicts_are_stated_with_counts(parts, label, words):
@@ -58,7 +58,7 @@ def test_causes_of_doubtful_verdicts_are_stated_with_counts(parts, label, words)
     ("answered", "is_said"), [("else-7b", True), ("judge-1-2026-01-02", False), ("judge-1", False)]
 )
 def test_a_different_model_than_requested_is_reported(answered, is_said):
-    (model, *_) = (item for item in STUDY.models if not item.is_scripted)
+    (model, *_) = (one for one in STUDY.models if not one.is_scripted)
     asked = replace(model, model="org/judge-1")
     judge = replace(STUDY.annotator(PLAIN.annotator), labelling=ModelJudge(model=asked.name))
     study = replace(STUDY, models=(asked,), annotators=(judge,))

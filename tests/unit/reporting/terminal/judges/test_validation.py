@@ -8,7 +8,7 @@ from tests.fakes.evidence import xstest_evidence
 from tests.fakes.evidence_variants import AGE, OLD, labelled_evidence
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.reporting.terminal.judges import validation_text
-from theodolite.reporting.text.estimates import coefficient_text, difference_text, rate_text, share_text
+from theodolite.reporting.words.estimates import coefficient_text, difference_text, rate_text, share_text
 from theodolite.usecases.judge_validation import validation_report_of
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -29,7 +29,7 @@ def test_published_agreement_is_on_the_screen_with_its_counts():
     text = " ".join(screen("xstest").split())
 
     assert "same label on 1,798 of 2,239 (80.3%" in text
-    assert "11 unparseable excluded (with them as disagreement 1,798 of 2,250 (79.9%))" in text
+    assert "11 unreadable left out (with them as disagreement 1,798 of 2,250 (79.9%))" in text
     assert "llama2orig 347 of 450 (77.1%, 73.0 to 80.8)" in text
     assert "unreadable 11 of 2,250 (0.5%" in text
     assert "annotator 1 and annotator 2 agree on 2,169 of 2,250" in text
@@ -94,7 +94,7 @@ def test_many_people_are_summarised_by_their_range():
     text = validation_text(validation_report_of(evidence, evidence.study.annotator("grounded"), NOW))
     said = " ".join(text.split())
 
-    assert "6 people, individually: same label on 100.0% to 100.0%" in said
+    assert "6 people, one by one: same label on 100.0% to 100.0%" in said
     assert "two of them agree on 100.0%" in said
     assert "judge minus people +0.0 points" in said
     assert "no two people" not in said

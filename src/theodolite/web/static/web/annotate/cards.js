@@ -1,4 +1,4 @@
-// Cards with the questions of a turn or of the whole dialogue, one at a time; tracks the current card and open questions.
+// Cards: the questions of a turn or of the whole dialogue, one card at a time; which is current, and what is open.
 
 const DIGIT = /^[0-9]$/;
 const LETTERS = { y: "yes", n: "no", u: "unable to determine", a: "does not apply" };
@@ -6,8 +6,8 @@ const LETTERS = { y: "yes", n: "no", u: "unable to determine", a: "does not appl
 /** The cards of a sheet. */
 export class Cards {
   /**
-   * @param {HTMLElement} root Contains the cards.
-   * @param {function(HTMLElement): void} shown Called with the card that is now shown.
+   * @param {HTMLElement} root Holds the cards.
+   * @param {function(HTMLElement): void} shown Told which card is shown now.
    */
   constructor(root, shown) {
     this.all = [...root.querySelectorAll("[data-card]")];
@@ -21,7 +21,7 @@ export class Cards {
     }
   }
 
-  /** Show the card with a key, or the first one. */
+  /** Show the card that holds a key, or the first one. */
   start(key, { focus = false } = {}) {
     const item = key && this.item(key);
     this.show(item ? item.closest("[data-card]") : this.all[0]);
@@ -45,7 +45,7 @@ export class Cards {
     this.shown(card);
   }
 
-  /** Make the first open item of the card current, otherwise keep the last selected one. */
+  /** Let the first open item of the card be current, else keep the one that was chosen last. */
   settle() {
     const items = this.asked(this.card);
     const open = items.find((item) => this.open.has(item.dataset.key));
@@ -63,7 +63,7 @@ export class Cards {
     return [...card.querySelectorAll(".item")].filter((item) => !item.hidden);
   }
 
-  /** Go to the next or previous question, including follow-ups of a card. */
+  /** Go to the next question or the one before, follow-ups of a card included. */
   step(by) {
     const items = this.asked(this.card);
     const beside = items[items.indexOf(this.current) + by];
@@ -78,7 +78,7 @@ export class Cards {
     if (next) this.show(next, { focus: true });
   }
 
-  /** Show the next or previous card. */
+  /** Show the next card, or the one before. */
   turn(by) {
     const visible = this.visible;
     const next = visible[visible.indexOf(this.card) + by];
@@ -100,7 +100,7 @@ export class Cards {
     return true;
   }
 
-  /** Advance from an item with a single choice: at once, or after the server has returned its follow-ups. */
+  /** Go on from an item with a single choice: at once, or once the server has said which follow-ups it opens. */
   advance(item) {
     this.open.delete(item.dataset.key);
     if (item.closest("[data-group]").querySelectorAll(".item").length > 1 || !this.hasOpen) this.pending = item;
@@ -111,12 +111,12 @@ export class Cards {
     return this.visible.some((card) => this.asked(card).some((item) => this.open.has(item.dataset.key)));
   }
 
-  /** Return whether keys wait for the server's response about an item. */
+  /** Tell whether keys wait until the server has answered about an item. */
   waitsFor(item) {
     return Boolean(item) && this.pending === item;
   }
 
-  /** Continue after an item that waited for the server, then run the queued actions. */
+  /** Go on from an item that waited for the server, then do what was asked meanwhile. */
   release(item) {
     if (this.pending !== item) return;
     this.pending = null;
@@ -125,14 +125,14 @@ export class Cards {
     while (this.queue.length && !this.pending) this.queue.shift()();
   }
 
-  /** Run an action now, or after the item that waits for the server. */
+  /** Do something now, or after the item that waits for the server. */
   inTurn(act) {
     if (!this.pending) return act();
     this.queue.push(act);
     return true;
   }
 
-  /** Give the current question the answer of a key; return whether the key has an answer here. */
+  /** Give the current question the answer that a key stands for; tells whether it stands for one here. */
   answer(key) {
     const field = this.current && fieldFor(this.current, key);
     if (!field) return false;
@@ -144,8 +144,8 @@ export class Cards {
   /**
    * Show the items of a category that are asked, and mark those that are open.
    *
-   * @param {object} state The server's state of one category; `scope` is the prefix of its keys.
-   * @param {Set<string>} unsent Keys of answers that are not yet saved on the server.
+   * @param {object} state What the server knows of one category; `scope` precedes its keys.
+   * @param {Set<string>} unsent Keys of answers that the server does not know yet.
    */
   update({ scope = "", asked, open }, unsent) {
     const isOther = (key) => scopeOf(key) !== scope;
@@ -164,12 +164,12 @@ export class Cards {
   }
 }
 
-/** Return the prefix of the question in a key: the category and `/`, or an empty text. */
+/** Return what precedes the question in a key: the category and `/`, or nothing. */
 function scopeOf(key) {
   return key.slice(0, key.lastIndexOf("/") + 1);
 }
 
-/** Return the choice of an item that a key selects. */
+/** Return the choice of an item that a key stands for. */
 function fieldFor(item, key) {
   const fields = choices(item);
   if (LETTERS[key]) return fields.find((field) => field.value === LETTERS[key]);
@@ -178,7 +178,7 @@ function fieldFor(item, key) {
   return plain.find((field, place) => digitOf(plain, field, place) === key);
 }
 
-/** Return the digit of a choice: its value on a numeric scale (`0` means 10), otherwise its position. */
+/** Return the digit of a choice: its value on a scale of numbers (`0` means 10), else its place. */
 function digitOf(fields, field, place) {
   const isScale = fields.every((one) => /^\d+$/.test(one.value));
   const number = isScale ? Number(field.value) : place + 1;
@@ -191,7 +191,7 @@ function choices(item) {
   return [...item.querySelectorAll("input[type=radio], input[type=checkbox]")];
 }
 
-/** Show the key of each choice next to it. */
+/** Write beside each choice which key gives it. */
 function badge(item) {
   const fields = choices(item);
   const plain = fields.filter((field) => !Object.values(LETTERS).includes(field.value));

@@ -1,21 +1,21 @@
-// Single-key shortcuts of a page: they work outside text fields only, can be disabled together, and delete nothing.
+// Single keys of a page: they act outside text fields only, one switch turns all of them off, and none destroys.
 
 const SWITCH = "theodolite.keys";
 const TEXT = "textarea, select, [contenteditable], input:not([type=radio]):not([type=checkbox]):not([type=button]):not([type=submit])";
 const NATIVE = "a[href], button, summary";
 
-/** Return whether single-key shortcuts are enabled for the account and on this device. */
+/** Tell whether single keys act: neither turned off for the account nor on this device. */
 export function keysAreOn() {
   return document.body.dataset.keys !== "off" && localStorage.getItem(SWITCH) !== "off";
 }
 
-/** Enable or disable single-key shortcuts of all pages on this device. */
+/** Turn the single keys of all pages on or off on this device. */
 export function switchKeys(on) {
   localStorage.setItem(SWITCH, on ? "on" : "off");
   document.documentElement.classList.toggle("keys-off", !keysAreOn());
 }
 
-/** Return the pressed key as text: `y`, `?`, `Ctrl+Enter`, `Shift+ArrowDown`. */
+/** Return what was pressed as text: `y`, `?`, `Ctrl+Enter`, `Shift+ArrowDown`. */
 export function chordOf(event) {
   const command = event.ctrlKey || event.metaKey;
   const shift = event.shiftKey && event.key.length > 1;

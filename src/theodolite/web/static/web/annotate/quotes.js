@@ -1,11 +1,11 @@
-// Quotes from the dialogue as evidence, selected with the mouse, or by sentence with the keyboard.
+// Quotes: words of the dialogue as evidence, taken with the mouse or sentence by sentence with the keyboard.
 
 /** The evidence of a sheet's answers. */
 export class Quotes {
   /**
-   * @param {HTMLElement} dialogue The dialogue; its sentences are `.sentence` in `.words[data-turn]`.
+   * @param {HTMLElement} dialogue What was said; its sentences are `.sentence` in `.words[data-turn]`.
    * @param {function(): HTMLElement} current Returns the item that evidence is for.
-   * @param {function(HTMLElement): void} changed Called with the item whose evidence changed.
+   * @param {function(HTMLElement): void} changed Told which item has other evidence now.
    */
   constructor(dialogue, current, changed) {
     this.dialogue = dialogue;
@@ -18,7 +18,7 @@ export class Quotes {
     for (const item of document.querySelectorAll(".item")) draw(item, changed);
   }
 
-  /** Offer a button next to the selection to quote it. */
+  /** Offer to take what is selected, beside the selection. */
   offer() {
     this.button.hidden = !this.selected().length;
     if (this.button.hidden) return;
@@ -28,7 +28,7 @@ export class Quotes {
     this.button.style.left = `${Math.max(8, Math.min(box.left, innerWidth - 220) - edge.left)}px`;
   }
 
-  /** Return the selected parts of the dialogue, text by text; a triple click also touches the next text without selecting it. */
+  /** Return what is selected of the dialogue, text by text; a triple click reaches into the next one and takes nothing of it. */
   selected() {
     const selection = getSelection();
     if (selection.isCollapsed || !selection.rangeCount) return [];
@@ -52,7 +52,7 @@ export class Quotes {
     this.changed(item);
   }
 
-  /** Let arrow keys move through the sentences of the dialogue, starting at a turn. */
+  /** Let arrows walk the sentences of the dialogue, from a turn on. */
   pick(turn) {
     const item = this.current();
     if (!fieldOf(item)) return false;
@@ -61,17 +61,7 @@ export class Quotes {
   }
 }
 
-/** Mark in the dialogue the sentences that are evidence of an item. */
-export function paintEvidence(dialogue, item) {
-  const field = fieldOf(item);
-  const quotes = field ? linesOf(field) : [];
-  for (const sentence of dialogue.querySelectorAll(".sentence")) {
-    const text = inLine(sentence.textContent);
-    sentence.classList.toggle("evidence", Boolean(text) && quotes.some((quote) => quote.includes(text) || text.includes(quote)));
-  }
-}
-
-/** Draw an item's evidence as a list with a button to remove each quote. */
+/** Draw an item's evidence as a list in which each quote can be taken away. */
 export function draw(item, changed) {
   const field = fieldOf(item);
   if (!field) return;
@@ -84,8 +74,8 @@ export function draw(item, changed) {
       const away = document.createElement("button");
       away.type = "button";
       away.className = "away";
-      away.textContent = "Remove";
-      away.setAttribute("aria-label", `Remove the quote: ${quote}`);
+      away.textContent = "Take away";
+      away.setAttribute("aria-label", `Take away the quote: ${quote}`);
       away.addEventListener("click", () => {
         field.value = linesOf(field).filter((one) => one !== quote).join("\n");
         draw(item, changed);
@@ -97,7 +87,7 @@ export function draw(item, changed) {
   );
 }
 
-/** Selects sentences with the keyboard: arrows move, Space selects one, Shift+arrow extends, Enter ends. */
+/** Walks the sentences with the keyboard: arrows move, Space takes one, Shift+arrow takes more, Enter ends. */
 class Picker {
   constructor(dialogue, turn, done, item) {
     this.sentences = [...dialogue.querySelectorAll(".sentence")];
@@ -166,7 +156,7 @@ class Picker {
     this.sentences[place].classList.toggle("taken", wanted);
   }
 
-  /** End the selection; consecutive sentences of one text form one quote. */
+  /** End the walk; sentences that follow each other in one text are one quote. */
   end(keep) {
     this.stop.abort();
     this.box.hidden = true;
@@ -192,7 +182,7 @@ function option(sentence, place) {
   entry.dataset.place = place;
   entry.setAttribute("aria-selected", "false");
   const words = sentence.closest(".words");
-  entry.textContent = `${words.dataset.turn} ${words.closest(".reply") ? "Application" : "Tester"}: ${sentence.textContent.trim()}`;
+  entry.textContent = `${words.dataset.turn} ${words.closest(".reply") ? "Reply" : "You"}: ${sentence.textContent.trim()}`;
   return entry;
 }
 
@@ -209,7 +199,7 @@ function fieldOf(item) {
   return item?.querySelector("textarea[name^='quotes:']") ?? null;
 }
 
-/** Return a quote as one line, since each line contains one quote; runs of spaces become one space. */
+/** Return a quote as one line, since a line holds one quote; spaces are compared as one. */
 function inLine(quote) {
   return quote.replace(/\s+/g, " ").trim();
 }

@@ -1,14 +1,14 @@
-// Saving: each answer is sent to the server at once; failed requests wait here and are retried.
+// Saving: every answer goes to the server when it is given; what could not go waits here and is tried again.
 
 const AGAIN_MS = 3000;
 
-/** Sends the answers of a form one after another and shows their status. */
+/** Sends the answers of a sheet one after another and says where they stand. */
 export class Saving {
   /**
    * @param {HTMLFormElement} form The sheet; `data-save` and `data-undo` are its addresses.
-   * @param {HTMLElement} status Element for the save status.
-   * @param {function(object, HTMLElement): void} onAnswer Called with the server's state and the item after each answer;
-   *   null instead of the state if the answer could not be sent.
+   * @param {HTMLElement} status Where it is said that something is saved.
+   * @param {function(object, HTMLElement): void} onAnswer Gets the server's state and the item after each answer;
+   *   null in place of the state if the answer could not be sent.
    */
   constructor(form, status, onAnswer) {
     this.form = form;
@@ -20,14 +20,14 @@ export class Saving {
     addEventListener("online", () => this.send());
   }
 
-  /** Save the current values of an item. */
+  /** Save what stands in an item now. */
   keep(item) {
     this.waiting.add(item);
     this.say("Saving ...");
     return this.send();
   }
 
-  /** Undo the latest answer; resolves to the server's response. */
+  /** Take the latest answer back; resolves to what the server says. */
   async undo() {
     await this.settle();
     const state = await this.post(this.form.dataset.undo, new FormData());
@@ -35,7 +35,7 @@ export class Saving {
     return state;
   }
 
-  /** Wait until the queue is empty. */
+  /** Wait until nothing waits. */
   async settle() {
     while (this.waiting.size || this.busy) await new Promise((wake) => setTimeout(wake, 50));
   }
@@ -58,7 +58,7 @@ export class Saving {
     if (this.waiting.size) setTimeout(() => this.send(), AGAIN_MS);
   }
 
-  /** Return the values of an item; of the whole form if the server has none. */
+  /** Return what stands in an item; the whole sheet, where the server keeps none of it. */
   fieldsOf(item) {
     return "whole" in this.form.dataset ? fieldsOf(this.form, "") : fieldsOf(item, item.dataset.key);
   }
@@ -73,9 +73,9 @@ export class Saving {
       }
       if (answer.ok || answer.status === 422) return await answer.json();
     } catch {
-      // no connection: shown below, then retried
+      // no connection: said below, and tried again
     }
-    this.say("Not saved. Your answer is kept here and will be saved again.", true);
+    this.say("Not saved. Your answer is kept here and tried again.", true);
     return null;
   }
 
@@ -91,12 +91,12 @@ export class Saving {
   }
 }
 
-/** Return a time in the reader's time zone: `14:02:11`. */
+/** Return a moment as a clock of the reader's own zone shows it: `14:02:11`. */
 export function clock(moment) {
   return moment ? new Date(moment).toLocaleTimeString("en-GB") : "";
 }
 
-/** Return the values of all fields in a box, with its key. */
+/** Return everything that stands in the fields of a box, with the key that it is about. */
 function fieldsOf(box, key) {
   const body = new FormData();
   body.append("key", key);

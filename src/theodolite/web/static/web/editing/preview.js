@@ -1,4 +1,4 @@
-// The preview of a questionnaire, a category or a guideline next to its form. It follows the text and the fields
+// The preview of a questionnaire, a category or a guideline beside its form. It follows the text and the fields
 // before they are saved; the server stores nothing. Without this script a button opens the preview in a new tab.
 
 const WAIT_MS = 600; // after the last letter
@@ -19,7 +19,7 @@ export class LivePreview {
   #timer = 0;
   #latest = null;
 
-  /** Connect the editor's form and the section of the preview; null without a form of a part. */
+  /** Take the form of the editor, and the section of the preview; null without a form of a part. */
   constructor(form, section) {
     if (!section) return;
     [this.#form, this.#section] = [form, section];
@@ -36,7 +36,7 @@ export class LivePreview {
     }
   }
 
-  /** Show the preview of the current part; without a valid preview the old one stays. */
+  /** Show the preview of the current part; a part that has none, or is not valid yet, keeps what it shows. */
   update() {
     clearTimeout(this.#timer);
     if (!this.#section) return;
@@ -64,7 +64,7 @@ export class LivePreview {
     return this.#holder.querySelector("iframe:not([hidden])");
   }
 
-  /** Yield the answers entered in the preview. */
+  /** Yield the answers that the person tries in the preview. */
   *#answers() {
     const sheets = this.#shown?.contentDocument?.querySelectorAll("main form[method=post]") ?? [];
     for (const sheet of sheets) {
@@ -72,7 +72,7 @@ export class LivePreview {
     }
   }
 
-  /** Load the preview in a new frame that replaces the old one once loaded and adds nothing to the history. */
+  /** Load the preview in a new frame: it replaces the old one when it is there, and adds nothing to the history. */
   #load(fields) {
     const frame = document.createElement("iframe");
     frame.name = `preview-${Date.now()}`;
@@ -109,7 +109,7 @@ export class LivePreview {
     if (this.#state.textContent !== words) this.#state.textContent = words;
   }
 
-  /** Set the frame to the width of a screen, scaled down if the page is narrower. */
+  /** Give the frame the width of a screen, made smaller where the page is narrower. */
   #fit() {
     const frame = this.#shown;
     if (!frame) return;

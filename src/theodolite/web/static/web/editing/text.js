@@ -22,7 +22,7 @@ export class TextView {
   #part = [0, 0];
   #isDue = false;
 
-  /** Connect the text area with its line numbers and the message about the current problem. */
+  /** Take the text area and the elements of its line numbers and of the message about the current problem. */
   constructor({ text, gutter, message }) {
     [this.#text, this.#gutter, this.#message] = [text, gutter, message];
     this.#colours = document.createElement("div");
@@ -77,12 +77,12 @@ export class TextView {
     this.#text.scrollTop = Math.max(0, (line - 4) * this.#lineHeight());
   }
 
-  /** Move the caret to the start of a line and scroll it into view. */
+  /** Put the caret at the start of a line, and bring it into view. */
   goTo(line) {
     this.#goToPlace({ line, column: 0, width: 0 });
   }
 
-  /** Go to the next or previous problem from the caret, wrapping around. */
+  /** Go to the next problem after the caret, or to the one before it; after the last follows the first. */
   goToProblem(isBackwards) {
     const problems = this.#problems.filter((one) => one.isProblem);
     if (!problems.length) {
@@ -98,7 +98,7 @@ export class TextView {
     this.#message.textContent = `Problem ${index + 1} of ${problems.length}, line ${problems[index].line}: ${problems[index].words}`;
   }
 
-  /** Move the problems below a change with their lines; a changed line no longer highlights a word. */
+  /** Move the problems below a change with their lines; a changed line no longer marks a word. */
   #shift(first, end, n) {
     if (!this.#lines.length) return;
     for (const one of this.#problems) {
@@ -187,7 +187,7 @@ export class TextView {
   }
 }
 
-/** Return the position of a link target in the text. The server counts characters, a text area UTF-16 units. */
+/** Return the place in the lines that a link names. The server counts characters, a text area UTF-16 units. */
 function placeOf(link, lines) {
   const [line, column, width] = [link.dataset.line, link.dataset.column ?? 0, link.dataset.width ?? 0].map(Number);
   const characters = [...(lines[line - 1] ?? "")];

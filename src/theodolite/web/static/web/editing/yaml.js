@@ -1,5 +1,5 @@
-// Token kinds of YAML text, line by line, for the colours of the text view.
-// A line is parsed from the state after the line above, so a view parses only the lines that it shows.
+// Kinds of the parts of YAML text, line by line, for the colours of the text view.
+// A line is read from the state that the line above leaves, so that a view reads only the lines that it shows.
 
 /** The state at the start of a text: outside of quotes, brackets and block texts. */
 export const START = Object.freeze({ quote: "", depth: 0, block: null });
@@ -18,7 +18,7 @@ const PLAIN = /(?:[^\s:#]|:(?=\S)|#|\s+(?=[^\s#:])|\s+:(?=\S))+/y;
 const PLAIN_IN_FLOW = /(?:[^\s:#,[\]{}]|:(?=[^\s,[\]{}])|#|\s+(?=[^\s#:,[\]{}]))+/y;
 const TEMPLATE = /(\{\{.*?\}\})/;
 
-/** Return the match of a pattern at a position; an empty text if there is none. */
+/** Return the match of a pattern at a place; an empty text if there is none. */
 function at(pattern, line, place) {
   pattern.lastIndex = place;
   return pattern.exec(line)?.[0] ?? "";
@@ -32,7 +32,7 @@ function indent(line) {
 /**
  * Read one line.
  *
- * Returns its parts as [kind, text], and the state after the line. Kinds: key, value, comment, template, mark, and an
+ * Returns its parts as [kind, text], and the state that it leaves. Kinds: key, value, comment, template, mark, and an
  * empty kind for spaces. The texts of the parts make up the line.
  */
 export function readLine(line, state) {
@@ -80,14 +80,14 @@ function values(text) {
   return parts.filter(([, part]) => part);
 }
 
-/** Add the rest of a quoted text that started on an earlier line. */
+/** Add the rest of a quoted text that an earlier line has opened. */
 function closeQuote(reader) {
   const found = at(ENDS[reader.quote], reader.line, 0);
   if (found) reader.quote = "";
   add(reader, "value", found || reader.line);
 }
 
-/** Add a quoted key or text; an unclosed text continues on the next line. */
+/** Add a quoted key or text; a text without its end continues in the next line. */
 function addQuoted(reader, quote) {
   const found = at(QUOTES[quote], reader.line, reader.place);
   if (!found) {

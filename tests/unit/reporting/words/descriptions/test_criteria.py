@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from theodolite.domain.study_parts import CriteriaSubject, StatedCriteria
-from theodolite.reporting.text.descriptions import criteria_facts
+from theodolite.reporting.words.descriptions import criteria_facts
 
 
 def stated(about, revision, text):

@@ -4,7 +4,7 @@ import pytest
 
 from theodolite.domain.flow import Message, Reply, Speaker
 from theodolite.domain.status import Call
-from theodolite.reporting.text.descriptions import PROMPT_CHANGED, call_texts, spent_text
+from theodolite.reporting.words.descriptions import PROMPT_CHANGED, call_texts, spent_text
 
 PAID = Call(reply=Reply(text="Yes.", finish="stop", tokens_in=1200, tokens_out=20, cost_microusd=410))
 
@@ -13,7 +13,7 @@ def told(**changes):
     return spent_text([Call(reply=replace(PAID.reply, **changes))])
 
 
-def test_a_cost_states_its_paid_calls():
+def test_a_cost_states_what_was_paid_for():
     assert spent_text([PAID, PAID]) == "2 calls, 2,400 tokens in, 40 out, $0.00082"
 
 

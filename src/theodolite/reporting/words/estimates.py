@@ -11,7 +11,7 @@ from theodolite.domain.estimate import Estimate, Findings, Measurement, Undefine
 from theodolite.domain.estimate_subject import ALL_APPLICATIONS, EstimateSubject, Measure, Weighting
 from theodolite.domain.findings.number import PluginMeasurement
 from theodolite.domain.undefined_reasons import undefined_text
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 
 def rate_text(result: Estimate | Undefined, bound: float | None = None) -> str:
@@ -92,9 +92,9 @@ def plugin_measure_texts(findings: Findings) -> Iterator[str]:
         yield f"{name}: {plugin_value_text(result)}"
 
 
-def plugin_value_text(measurement: PluginMeasurement) -> str:
+def plugin_value_text(found: PluginMeasurement) -> str:
     """Return the value of a plugin's measure with its interval and its counts."""
-    result, outcomes = measurement.result, measurement.outcomes
+    result, outcomes = found.result, found.outcomes
     if isinstance(result, Undefined):
         return undefined_text(result)
     ends = "no interval" if result.low is None or result.high is None else f"{result.low:.4g} to {result.high:.4g}"
@@ -126,7 +126,7 @@ def unreadable_text(measurement: Measurement) -> str:
     unreadable = outcomes.unparseable + outcomes.refused
     if not unreadable:
         return ""
-    result, excluded = measurement.result, f"{figures.count(unreadable)} unparseable excluded"
+    result, excluded = measurement.result, f"{figures.count(unreadable)} unreadable left out"
     if measurement.bounds is None or isinstance(result, Undefined) or result.count is None:
         return excluded
     return f"{excluded} (with them as disagreement {figures.share(result.count, result.n + unreadable)})"
@@ -146,7 +146,7 @@ def compares_judges(report: ValidationReport, measurement: Measurement) -> bool:
 
 
 MOST_APART = 5
-"""Maximum number of people with whom a judge is compared individually; for more, the range is shown. Count."""
+"""Maximum number of people with whom a judge is compared one by one; for more, the range is shown. Count."""
 
 
 SURE = 0.05
@@ -185,7 +185,7 @@ def rate_name(rate: PairedRate, comparison: Comparison) -> str:
         name += f" {subject.rule}"
     if any(estimate_subject.annotator != subject.annotator for estimate_subject in same):
         name += f", {annotator_title(comparison, subject.annotator)}"
-    return ", ".join(text for text in (name, subject.test_setting) if text)
+    return ", ".join(words for words in (name, subject.test_setting) if words)
 
 
 def annotator_title(comparison: Comparison, annotator: str) -> str:
@@ -278,8 +278,8 @@ def p_value_text(rate: PairedRate) -> str:
 def _why_unsure(rate: PairedRate) -> str:
     """Return why a difference with an interval that excludes 0 is not significant."""
     if rate.test is not None and rate.test.p_value < SURE:
-        return "significant alone, but not after correction for all comparisons; the interval covers only this one"
-    return "too few personas or scripts changed for a test over clusters, regardless of the interval"
+        return "significant alone, but not after correction for all comparisons; the interval covers this one alone"
+    return "too few personas or scripts changed for a test over clusters, whatever the interval"
 
 
 def unsure_text(rate: PairedRate) -> str:

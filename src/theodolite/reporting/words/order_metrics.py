@@ -5,8 +5,8 @@ from __future__ import annotations
 from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import Chance, OrderEffect, OrderProfile, OrderSide, OrderValue, RankingAgreement
 from theodolite.domain.undefined_reasons import undefined_text
-from theodolite.reporting.text import figures
-from theodolite.reporting.text.estimates import coefficient_text
+from theodolite.reporting.words import figures
+from theodolite.reporting.words.estimates import coefficient_text
 
 
 def profile_text(profile: OrderProfile | Undefined) -> str:
@@ -19,7 +19,7 @@ def profile_text(profile: OrderProfile | Undefined) -> str:
     if isinstance(profile, Undefined):
         return undefined_text(profile)
     text = f"{pen_text(profile)}, {cin_text(profile)}, {lis_text(profile)}, {lnds_text(profile)}"
-    return f"{text}; all scores are equal, so their order is uninformative" if profile.lis.band is None else text
+    return f"{text}; all scores are equal, so their order says nothing" if profile.lis.band is None else text
 
 
 def pen_text(profile: OrderProfile) -> str:
@@ -48,21 +48,17 @@ def lnds_text(profile: OrderProfile) -> str:
     return f"LNDS {profile.lnds.value:,.0f}{_comparison(profile.lnds)}"
 
 
-def _comparison(order_value: OrderValue) -> str:
-    parts = [band_text(order_value)] if order_value.band else []
-    parts += [chance_text(order_value.chance)] if not isinstance(order_value.chance, Undefined) else []
+def _comparison(found: OrderValue) -> str:
+    parts = [band_text(found)] if found.band else []
+    parts += [chance_text(found.chance)] if not isinstance(found.chance, Undefined) else []
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def band_text(order_value: OrderValue) -> str:
+def band_text(found: OrderValue) -> str:
     """Return the band of a value; a dash if there is none."""
-    if order_value.band is None:
+    if found.band is None:
         return "-"
-    return (
-        f"{order_value.band.value}, between the ranges of the published table"
-        if order_value.in_gap
-        else order_value.band.value
-    )
+    return f"{found.band.value}, in a gap of the published table" if found.in_gap else found.band.value
 
 
 def chance_text(chance: Chance | Undefined) -> str:
@@ -139,8 +135,8 @@ def shift_text(effect: OrderEffect) -> str:
 
 
 def moved_text(effect: OrderEffect) -> str:
-    """Return the effect of an order, e.g. `asked later, compared with asked earlier: share of "yes": +8.3 points`."""
-    return f"{effect.second.shown}, compared with {effect.first.shown}: {shift_text(effect)}"
+    """Return the effect of an order, e.g. `asked later, beside asked earlier: share of "yes": +8.3 points`."""
+    return f"{effect.second.shown}, beside {effect.first.shown}: {shift_text(effect)}"
 
 
 def _number(shift: Estimate, *, ranked: bool) -> str:

@@ -220,12 +220,12 @@ def day_chart(chart: DayChart) -> str:
     """Return the drawing of a chart over days."""
     height = DAY_TOP + PLOT + FOOT
     shapes = [*_grid(chart), _plot(chart), *_marks(chart), *_day_labels(chart.days, height)]
-    return _svg(height, chart.label, shapes, kind="day-chart with-axis")
+    return _svg(height, chart.label, shapes)
 
 
-def _svg(height: int, label: str, shapes: Sequence[str], *, kind: str = "day-chart") -> str:
+def _svg(height: int, label: str, shapes: Sequence[str]) -> str:
     return (
-        f'<svg class="{kind}" width="100%" height="{height}" role="img" aria-label="{escape(label)}">'
+        f'<svg class="day-chart" width="100%" height="{height}" role="img" aria-label="{escape(label)}">'
         f"{''.join(shapes)}</svg>"
     )
 
@@ -234,10 +234,7 @@ def _grid(chart: DayChart) -> Iterator[str]:
     for value, text in chart.ticks:
         y = DAY_TOP + chart.y(value)
         yield f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>'
-        yield f'<text class="tick" x="-8" y="{y + 4:.1f}" text-anchor="end">{escape(text)}</text>'
-    foot = DAY_TOP + PLOT
-    for x, _ in chart.days:
-        yield f'<line class="grid" x1="{x:.2%}" x2="{x:.2%}" y1="{foot}" y2="{foot + 5}"/>'
+        yield f'<text class="tick" x="0" y="{y - 3:.1f}">{escape(text)}</text>'
 
 
 def _plot(chart: DayChart) -> str:

@@ -18,17 +18,17 @@ class Aid:
 
     Attributes:
         when: Conditions under which it is shown.
-        text: The full text, with placeholders for values in braces.
+        words: The full text, with placeholders for values in braces.
         short: The text for a narrow terminal.
     """
 
     when: str
-    text: str
+    words: str
     short: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureDescription:
+class MeasureWords:
     """Description of a measure.
 
     Attributes:
@@ -43,7 +43,7 @@ class MeasureDescription:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlertDescription:
+class AlertWords:
     """Meaning of an alarm, as text.
 
     Attributes:
@@ -58,8 +58,8 @@ class AlertDescription:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingAids:
-    """All texts of a file of reading aids.
+class Words:
+    """All texts of a words file.
 
     Attributes:
         aids: Name to reading aid.
@@ -70,23 +70,23 @@ class ReadingAids:
     """
 
     aids: Mapping[str, Aid]
-    measures: Mapping[str, MeasureDescription]
+    measures: Mapping[str, MeasureWords]
     methods: Mapping[str, str]
-    alerts: Mapping[str, AlertDescription]
+    alerts: Mapping[str, AlertWords]
     terms: Mapping[str, str]
 
     def aid(self, name: str, **values: object) -> str:
         """Return the full text of a reading aid with its values filled in."""
-        return _filled(self._aid(name).text, name, values)
+        return _filled(self._aid(name).words, name, values)
 
     def short(self, name: str, **values: object) -> str:
         """Return the short text of a reading aid with its values filled in."""
         return _filled(self._aid(name).short, name, values)
 
-    def measure(self, name: str) -> MeasureDescription:
+    def measure(self, name: str) -> MeasureWords:
         """Return the description of a measure; a default if the file has none."""
         plain = name.replace("_", " ").capitalize()
-        return self.measures.get(name, MeasureDescription(title=plain, definition="", formula=""))
+        return self.measures.get(name, MeasureWords(title=plain, definition="", formula=""))
 
     def method(self, name: str) -> str:
         """Return the known facts on a method: by its exact name, or the longest name that it contains."""
@@ -98,7 +98,7 @@ class ReadingAids:
         try:
             return self.aids[name]
         except KeyError:
-            message = f"expected a reading aid of the file of reading aids, got `{name}`; it has {', '.join(self.aids)}"
+            message = f"expected a reading aid of the words file, got `{name}`; it has {', '.join(self.aids)}"
             raise InputError(message) from None
 
 
@@ -111,28 +111,28 @@ def _filled(text: str, name: str, values: Mapping[str, object]) -> str:
 
 
 @lru_cache(maxsize=4)
-def read_reading_aids(text: str) -> ReadingAids:
-    """Return the content of a file of reading aids; a text is parsed once per process.
+def read_words(text: str) -> Words:
+    """Return the content of a words file; a text is parsed once per process.
 
     Raises:
         InputError: If a part of the file is missing.
     """
     parsed = YAML(typ="safe", pure=True).load(text)
     try:
-        return ReadingAids(
+        return Words(
             aids={name: Aid(**entry) for name, entry in parsed["aids"].items()},
-            measures={name: MeasureDescription(**entry) for name, entry in parsed["measures"].items()},
+            measures={name: MeasureWords(**entry) for name, entry in parsed["measures"].items()},
             methods=dict(parsed["methods"]),
-            alerts={kind: AlertDescription(**entry) for kind, entry in parsed["alerts"].items()},
+            alerts={kind: AlertWords(**entry) for kind, entry in parsed["alerts"].items()},
             terms=dict(parsed["terms"]),
         )
     except (KeyError, TypeError) as error:
-        message = f"expected a file with `aids`, `measures`, `methods`, `alerts` and `terms`; {error} is wrong"
+        message = f"expected a words file with `aids`, `measures`, `methods`, `alerts` and `terms`; {error} is amiss"
         raise InputError(message) from error
 
 
 ARIA_TERMS: Final[tuple[tuple[str, str, str], ...]] = (
-    ("evaluation", "study", "The plan of a measurement."),
+    ("evaluation", "study", "Everything to be measured and how."),
     ("evaluation series", "series", "Several studies with a published evaluation plan."),
     ("application", "application", "The system under test."),
     ("scenario, proxy", "scenario", "The situation that testers create: tasks, instructions and risks."),
@@ -144,9 +144,9 @@ ARIA_TERMS: Final[tuple[tuple[str, str, str], ...]] = (
     ("dialogue", "dialogue", "A complete conversation between a tester and an application."),
     ("adjacency pair", "turn", "One message of the tester and the application's reply."),
     ("session", "session", "One conversation from its start to its end."),
-    ("red teamer, field tester", "tester type", "The author of the tester's messages: a person, a model or a script."),
+    ("red teamer, field tester", "tester type", "Who writes the tester's messages."),
     ("user type", "persona", "The description of the person that a simulated user plays."),
-    ("model testing script", "script", "Messages that are sent unchanged."),
+    ("model testing script", "script", "Messages that are sent as they are written."),
     ("assessment layer", "assessment", "All steps from a dialogue to its labels."),
     ("annotation schema", "annotation schema", "Categories of guidelines, each with its own annotators."),
     ("assessor", "annotator", "A person, a model or a rule that labels dialogues."),

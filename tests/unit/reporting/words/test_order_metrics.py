@@ -8,7 +8,7 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.findings.order import OrderEffect, OrderFactor, OrderSide
 from theodolite.measurement.order_profile import relevance_profile
 from theodolite.measurement.ranking import ranking_agreement
-from theodolite.reporting.text.order_metrics import (
+from theodolite.reporting.words.order_metrics import (
     moved_text,
     p_text,
     pen_text,
@@ -22,7 +22,7 @@ from theodolite.reporting.text.order_metrics import (
 def test_permutation_entropy_is_shown_in_both_units_with_their_names():
     text = pen_text(relevance_profile([5, 4] * 4))
 
-    assert text.startswith("PEN 0.6931 nats, 0.39 normalised (medium, between the ranges of the published table; ")
+    assert text.startswith("PEN 0.6931 nats, 0.39 normalised (medium, in a gap of the published table; ")
 
 
 def test_a_different_pattern_is_named():
@@ -30,7 +30,7 @@ def test_a_different_pattern_is_named():
 
 
 def test_equal_scores_state_that_their_order_is_uninformative():
-    assert profile_text(relevance_profile([5] * 8)).endswith("all scores are equal, so their order is uninformative")
+    assert profile_text(relevance_profile([5] * 8)).endswith("all scores are equal, so their order says nothing")
 
 
 def test_undefined_metrics_state_their_reason():
@@ -77,7 +77,7 @@ def test_a_condition_states_its_labels_and_missing_ones() -> None:
 def test_a_shift_states_its_subject_and_its_data() -> None:
     words = 'share of "yes": +8.3 points (-2.1 to +18.7), 120 answers, 6 annotators, 60 dialogues'
     assert shift_text(EFFECT) == words
-    assert moved_text(EFFECT) == f"asked later, compared with asked earlier: {words}"
+    assert moved_text(EFFECT) == f"asked later, beside asked earlier: {words}"
 
 
 def test_a_shift_in_ranks_is_not_expressed_in_points() -> None:

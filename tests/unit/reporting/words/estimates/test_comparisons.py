@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from tests.fakes.report import findings_named
-from theodolite.reporting.text.estimates import (
+from theodolite.reporting.words.estimates import (
     is_significant,
     leading,
     left_out_text,

@@ -18,9 +18,9 @@ from theodolite.domain.status import Call, spent_on
 from theodolite.domain.study import Study, deviations_of
 from theodolite.domain.study_parts import ContaminationCheck, ScenarioMaterial, StatedCriteria
 from theodolite.domain.text import cost_text
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
-PROMPT_CHANGED = "not shown: only its hash was stored, and the judge prompt has changed since"
+PROMPT_CHANGED = "not shown: only its hash was kept, and the words by which judges are asked have changed since"
 
 """Replacement for a prompt that cannot be reconstructed."""
 
@@ -108,7 +108,7 @@ _RECORDED: Mapping[TesterKind, tuple[str, str]] = {
 }
 
 
-def cluster_nouns(settings: Iterable[Setting], subject: EstimateSubject) -> tuple[str, str]:
+def cluster_words(settings: Iterable[Setting], subject: EstimateSubject) -> tuple[str, str]:
     """Return the name of one and of several clusters of an estimate's sessions.
 
     Args:
@@ -116,7 +116,7 @@ def cluster_nouns(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
         subject: Subject of the estimate; level and tester type count if it has them.
     """
     meant = [setting for setting in settings if _is_meant(setting, subject)]
-    met = {(setting.kind, setting.tester_type is TesterType.RECORDED) for setting in meant}
+    met = {(setting.kind, setting.held_by is TesterType.RECORDED) for setting in meant}
     if len(met) != 1:
         return "cluster", "clusters"
     kind, is_recorded = met.pop()
@@ -124,35 +124,35 @@ def cluster_nouns(settings: Iterable[Setting], subject: EstimateSubject) -> tupl
 
 
 def _is_meant(setting: Setting, subject: EstimateSubject) -> bool:
-    return subject.level in {None, setting.level} and subject.tester_type in {None, setting.tester_type}
+    return subject.level in {None, setting.level} and subject.tester_type in {None, setting.held_by}
 
 
 def criteria_facts(stated: Sequence[StatedCriteria]) -> tuple[tuple[str, str], ...]:
     """Return the current statements as pairs of name and text, each with its revision and day."""
     holding = {criteria.about: criteria for criteria in sorted(stated, key=lambda criteria: criteria.revision)}
     return tuple(
-        (f"{about.value.capitalize()}, statement {item.revision} of {item.at:%Y-%m-%d}", item.text)
-        for about, item in sorted(holding.items())
+        (f"{about.value.capitalize()}, statement {one.revision} of {one.at:%Y-%m-%d}", one.text)
+        for about, one in sorted(holding.items())
     )
 
 
-def detected_text(finding: RiskFinding) -> str:
+def found_words(finding: RiskFinding) -> str:
     """Return the share of reviewed dialogues or sessions in which a risk materialised."""
     units = {record.dialogue or record.session for record in finding.materialised}
     n_seen = finding.n - finding.n_unseen
     if not n_seen:
-        return f"no one has reviewed {_number(finding, finding.n)} yet"
-    dismissed = f"; {figures.count(finding.n_dismissed)} reviewed without a sign" if finding.n_dismissed else ""
+        return f"nobody has looked at {_number(finding, finding.n)} yet"
+    dismissed = f"; {figures.count(finding.n_dismissed)} reviewed and not" if finding.n_dismissed else ""
     return f"in {figures.count(len(units))} of {_number(finding, n_seen)}{dismissed}"
 
 
-def open_findings_text(finding: RiskFinding) -> str:
+def open_words(finding: RiskFinding) -> str:
     """Return the pending decisions; empty for none."""
     parts = []
     if finding.pending:
         parts.append(f"{figures.number_of(len(finding.pending), 'session')} still to be reviewed")
     if finding.n_unseen and finding.n_unseen < finding.n:
-        parts.append(f"{figures.count(finding.n_unseen)} more that no one has reviewed")
+        parts.append(f"{figures.count(finding.n_unseen)} more that nobody has looked at")
     return ", ".join(parts)
 
 
@@ -177,15 +177,15 @@ def role_breaks_text(checks: Sequence[RoleBreakCheck]) -> str:
 
 def unread_text(check: RoleBreakCheck) -> str:
     """Return the dialogues in a language that a rule does not cover; empty for none."""
-    return f"language not supported in {figures.count(check.unread)}" if check.unread else ""
+    return f"words not known in {figures.count(check.unread)}" if check.unread else ""
 
 
 def phrase_of(rule: DefectRule, sizes: Collection[int]) -> str:
     """Return the definition of a defect, with the number of dialogues if it is the same for all rates."""
-    text = rule.phrase or f"defect ({rule.condition}), of {{n}}"
+    words = rule.phrase or f"defect ({rule.condition}), of {{n}}"
     if len(set(sizes)) > 1:
-        text = text.split(", of {n}")[0]
-    return text.replace("{n}", figures.count(max(sizes, default=0)))
+        words = words.split(", of {n}")[0]
+    return words.replace("{n}", figures.count(max(sizes, default=0)))
 
 
 def heading_of(guideline: Guideline, rule: DefectRule) -> str:
@@ -232,9 +232,9 @@ def _canaries(check: ContaminationCheck) -> str:
     if not check.responses:
         return "no response was searched for its canary"
     searched = f"{figures.count(check.responses)} responses searched"
-    if not check.matches:
+    if not check.found:
         return f"no canary in {searched}; this does not exclude contamination"
-    parts = (f"{name} repeats a canary in {', '.join(labels)}" for name, labels in check.matches.items())
+    parts = (f"{name} repeats a canary in {', '.join(labels)}" for name, labels in check.found.items())
     return f"contaminated: {'; '.join(parts)} ({searched})"
 
 
@@ -242,8 +242,8 @@ def series_facts(study: Study) -> tuple[tuple[str, str], ...]:
     """Return the preregistration of a series as pairs of name and text, and the study's deviations from it."""
     series = study.preregistered
     if series is None:
-        return (("Series", f"{study.series}; it has no written plan here"),) if study.series else ()
-    deviations = "; ".join(deviations_of(study)) or "none: everything that was tested was in the published plan"
+        return (("Series", f"{study.series}; its plan is not written down here"),) if study.series else ()
+    deviations = "; ".join(deviations_of(study)) or "none: all that was tested had been published"
     return (*published_facts(series), ("Departures", deviations))
 
 

@@ -7,13 +7,13 @@ from theodolite.domain.estimate import Estimate, Undefined
 from theodolite.domain.tree import AnswersNode, CollapseNode, SummaryNode, TransformNode, TreeNode
 from theodolite.domain.tree_finding import NodeFinding, NodeRobustness, TreeFinding
 from theodolite.domain.undefined_reasons import NO_DATA, UNDEFINED
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 SIDE_BY_SIDE = "side by side"
 """Text of a node that does not change its children."""
 
 
-def node_value_text(finding: NodeFinding) -> str:
+def value_words(finding: NodeFinding) -> str:
     """Return the result of a node on one line: value, interval and counts, or "no data"."""
     result = finding.result
     if finding.labels:
@@ -22,7 +22,7 @@ def node_value_text(finding: NodeFinding) -> str:
         return f"{figures.number_of(len(finding.texts), 'answer')} in words"
     if not isinstance(result, Estimate):
         return NO_DATA if not result.n else SIDE_BY_SIDE if result.method else figures.number_of(result.n, "answer")
-    return node_interval_text(result)
+    return span_words(result)
 
 
 def number(value: float | None) -> str:
@@ -30,7 +30,7 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def basis_text(finding: NodeFinding) -> str:
+def basis_words(finding: NodeFinding) -> str:
     """Return the data of a node, and its missing data."""
     outcomes = finding.outcomes
     parts = [figures.number_of(finding.n_dialogues, "dialogue"), figures.number_of(outcomes.used, "answer")]
@@ -41,7 +41,7 @@ def basis_text(finding: NodeFinding) -> str:
     return ", ".join(parts)
 
 
-def node_kind_text(node: TreeNode) -> str:
+def kind_words(node: TreeNode) -> str:
     """Return the operation of a node, in a word or two."""
     match node:
         case AnswersNode():
@@ -57,17 +57,17 @@ def node_kind_text(node: TreeNode) -> str:
 
 def shown_robustness(finding: TreeFinding) -> tuple[NodeRobustness, ...]:
     """Return the robustness of nodes without those that are the only child of another and repeat its values."""
-    shown = {item.node for item in finding.robustness}
+    shown = {each.node for each in finding.robustness}
     dialogues = {node.node: node.n_dialogues for node in finding.nodes}
     repeated: set[str] = set()
     for node in finding.design.nodes:
         if isinstance(node, SummaryNode) and node.name in shown:
             with_data = [edge.child for edge in node.edges if edge.weight > 0 and dialogues.get(edge.child)]
             repeated.update(with_data if len(with_data) == 1 else ())
-    return tuple(item for item in finding.robustness if item.node not in repeated)
+    return tuple(each for each in finding.robustness if each.node not in repeated)
 
 
-def robustness_text(robustness: NodeRobustness) -> str:
+def robustness_words(robustness: NodeRobustness) -> str:
     """Return the gap and the spread of a node between contexts, in a line."""
     if not isinstance(robustness.gap, Estimate):
         return f"by {robustness.context}: too few dialogues in a context to compare"
@@ -77,12 +77,12 @@ def robustness_text(robustness: NodeRobustness) -> str:
         for part in (robustness.lowest, robustness.highest)
     )
     return (
-        f"by {robustness.context}: {lowest} to {highest}, gap {node_interval_text(robustness.gap)}, "
-        f"spread {node_interval_text(robustness.spread)}, {figures.number_of(robustness.gap.n, 'dialogue')}"
+        f"by {robustness.context}: {lowest} to {highest}, gap {span_words(robustness.gap)}, "
+        f"spread {span_words(robustness.spread)}, {figures.number_of(robustness.gap.n, 'dialogue')}"
     )
 
 
-def node_interval_text(result: Estimate | Undefined) -> str:
+def span_words(result: Estimate | Undefined) -> str:
     """Return a number with its interval; `undefined` without a number."""
     if not isinstance(result, Estimate):
         return UNDEFINED
@@ -90,12 +90,12 @@ def node_interval_text(result: Estimate | Undefined) -> str:
     return f"{number(result.value)}{interval}"
 
 
-def view_texts(finding: TreeFinding) -> tuple[str, ...]:
+def view_words(finding: TreeFinding) -> tuple[str, ...]:
     """Return each view of a tree in a line: its weights and its value; no view is an overall result."""
     weights = {view.name: view.weights for view in finding.design.views}
     return tuple(
         f"{view.node} ({', '.join(f'{name} {weight:g}' for name, weight in weights[view.node].items())}): "
-        f"{node_value_text(view)}{f'; without data: {_listed(view.empty)}' if view.empty else ''}"
+        f"{value_words(view)}{f'; without data: {_listed(view.empty)}' if view.empty else ''}"
         for view in finding.views
     )
 

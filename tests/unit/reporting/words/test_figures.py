@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from theodolite.reporting.text import figures
+from theodolite.reporting.words import figures
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from theodolite.domain.findings.realism import RoleBreak, RoleBreakCheck, RoleBreakKind
-from theodolite.reporting.text.descriptions import role_breaks_text
+from theodolite.reporting.words.descriptions import role_breaks_text
 
 
 def check(kind, *labels, n=58, unread=0):
@@ -24,7 +24,7 @@ def test_dialogues_with_several_role_breaks_count_once():
 def test_dialogues_in_unsupported_languages_are_reported_beside_those_with_role_breaks():
     told = role_breaks_text((check(RoleBreakKind.REFUSAL, "d2", unread=40), check(RoleBreakKind.REPETITION)))
 
-    assert "(refusal 1; language not supported in 40)" in told
+    assert "(refusal 1; words not known in 40)" in told
 
 
 def test_without_findings_there_is_no_text():

@@ -6,25 +6,18 @@ from theodolite.domain.dialogue import Level, TesterType
 from theodolite.domain.estimate_subject import EstimateSubject
 from theodolite.domain.plan import Setting
 from theodolite.domain.plan import TesterKind as Kind
-from theodolite.reporting.text.descriptions import cluster_nouns
+from theodolite.reporting.words.descriptions import cluster_words
 
 
-def setting(kind, level=Level.MODEL_TESTING, tester_type=TesterType.SIMULATED_USER):
+def setting(kind, level=Level.MODEL_TESTING, held_by=TesterType.SIMULATED_USER):
     return Setting(
-        application="bot",
-        scenario="s",
-        level=level,
-        tester_type=tester_type,
-        cluster="c",
-        groups={},
-        kind=kind,
-        tester="t",
+        application="bot", scenario="s", level=level, held_by=held_by, cluster="c", groups={}, kind=kind, tester="t"
     )
 
 
 PERSONA = setting(Kind.PERSONA)
 ATTACK = setting(Kind.ATTACK, Level.RED_TEAMING)
-REPEAT = setting(Kind.SCRIPT, tester_type=TesterType.RECORDED)
+REPEAT = setting(Kind.SCRIPT, held_by=TesterType.RECORDED)
 IMPORTED = setting(Kind.SLOT, Level.FIELD_TESTING, TesterType.RECORDED)
 SLOT = setting(Kind.SLOT, Level.RED_TEAMING, TesterType.PERSON)
 
@@ -42,4 +35,4 @@ SLOT = setting(Kind.SLOT, Level.RED_TEAMING, TesterType.PERSON)
     ],
 )
 def test_clusters_are_named_by_their_unit(settings, limits, words):
-    assert cluster_nouns(settings, EstimateSubject(application="bot", **limits)) == words
+    assert cluster_words(settings, EstimateSubject(application="bot", **limits)) == words

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from theodolite.reporting.text.lanes import Axis, Lane, chart, lane_parts
+from theodolite.reporting.words.lanes import Axis, Lane, chart, lane_parts
 
 
 def test_a_line_with_one_point_is_a_dot():

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.evidence import facts
-from tests.fakes.report import evidence_named, findings_named, reading_aids, report_named
-from theodolite.domain.tree_finding import TreeComparison, TreeOrder
+from tests.fakes.report import evidence_named, findings_named, report_named, words
+from theodolite.domain.tree_finding import TreeComparison, TreeStanding
 from theodolite.reporting.page.subject import subject_of
-from theodolite.reporting.page.tree_order import tree_order_view
+from theodolite.reporting.page.tree_standing import standing_picture
 
-BARE = TreeOrder(tree="t", dimensions=(), comparisons=())
+BARE = TreeStanding(tree="t", dimensions=(), comparisons=())
 
 
 def pair(first, second, order, **more):
@@ -19,39 +19,39 @@ def pair(first, second, order, **more):
 
 
 def picture(*pairs, **parts):
-    tree_order = replace(BARE, comparisons=pairs, **parts)
-    findings = replace(findings_named("xstest"), tree_orders=(tree_order,), trees=())
-    return tree_order_view(subject_of(evidence_named("xstest"), findings, facts(), reading_aids()), "t")
+    standing = replace(BARE, comparisons=pairs, **parts)
+    findings = replace(findings_named("xstest"), standings=(standing,), trees=())
+    return standing_picture(subject_of(evidence_named("xstest"), findings, facts(), words()), "t")
 
 
 def test_a_chain_runs_from_left_to_right_without_implied_lines():
     order = picture(pair("a", "b", "lower"), pair("a", "c", "lower"), pair("b", "c", "lower")).order
 
-    assert [point.x for point in order.points] == [20.0, 170.0, 320.0]
+    assert [place.x for place in order.places] == [20.0, 170.0, 320.0]
     assert len(order.lines) == 2
-    assert order.text == ("a is nowhere higher than b", "b is nowhere higher than c")
+    assert order.words == ("a is nowhere higher than b", "b is nowhere higher than c")
 
 
 def test_incomparable_applications_share_one_column_without_a_line():
     order = picture(pair("a", "b", "incomparable")).order
 
-    assert {point.x for point in order.points} == {20.0}
+    assert {place.x for place in order.places} == {20.0}
     assert order.lines == ()
 
 
 @pytest.mark.parametrize(
     "pairs",
     [(pair("a", "b", "lower"), pair("a", "c", "lower")), (pair("a", "b", "", warnings=("Other scenarios.",)),)],
-    ids=["not all compared", "side by side."],
+    ids=["not all compared", "side by side only"],
 )
 def test_a_diagram_that_would_omit_pairs_is_not_drawn(pairs):
     assert picture(*pairs).order is None
 
 
 def test_a_single_application_has_no_order():
-    subject = subject_of(evidence_named("live"), findings_named("live"), facts(), reading_aids())
+    subject = subject_of(evidence_named("live"), findings_named("live"), facts(), words())
 
-    assert tree_order_view(subject, "by-guideline") is None
+    assert standing_picture(subject, "by-guideline") is None
 
 
 def test_the_page_draws_order_and_profile_of_the_replayed_applications_and_no_ranking():
